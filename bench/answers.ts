@@ -94,8 +94,8 @@ const capabilities = {
 await write(open, ENDS * ROUNDS);
 await coordinator.register({ id: 'r', instance: 'i', capabilities });
 const { assignments } = await coordinator.claim('r', { instance: 'i', max_jobs: ENDS * ROUNDS, wait_seconds: 0 });
-const live = coordinator.core.directory.batches.get(open)!;
-coordinator.core.directory.restore('batch', open, {
+const live = coordinator.parts.directory.batches.get(open)!;
+coordinator.parts.directory.restore('batch', open, {
   value: 'Running',
   context: { ...stateOf(live).context, next: RUNS, completed: RUNS - ENDS * ROUNDS },
 });

@@ -42,7 +42,7 @@ const ended = (runId: number): Fact => ({
   outcomes: random() < 0.9 ? 'ppp' : 'fff',
 });
 
-const { judgements } = coordinator.core;
+const { judgements } = coordinator.parts;
 const taken = await measureTasks(async () => {
   for (let from = 1; from < RUNS; from += GROUP) {
     judgements.committed(Array.from({ length: Math.min(GROUP, RUNS - from) }, (_, at) => ended(from + at)));

@@ -87,7 +87,7 @@ async function reopen(what: string, directory: string, active: number, ended: nu
   const openedMs = performance.now();
   const coordinator = await openCoordinator(store, systemClock);
   const restoredMs = performance.now();
-  if (coordinator.core.directory.jobs.size !== active) throw new Error('not all that was active came back');
+  if (coordinator.parts.directory.jobs.size !== active) throw new Error('not all that was active came back');
   await coordinator.close();
   return { what, active, ended, openMs: openedMs - begunMs, restoreMs: restoredMs - openedMs };
 }

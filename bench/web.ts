@@ -4,7 +4,7 @@
  * coordinator's throughput.
  */
 import { Worker } from 'node:worker_threads';
-import type { Coordinator } from '../src/coordinator/coordinator.ts';
+import type { Coordinator } from '../src/coordinator/lifecycle.ts';
 import { openBrowser } from '../test/support/browser.ts';
 import { descent, descentStudy, startWeb } from '../test/support/web-server.ts';
 

@@ -3,12 +3,12 @@
  * after the change is on disk; the promise of a reading resolves to data that is on disk.
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
-import type { Core } from './core.ts';
 import { manifest, table } from './answers/operations.ts';
 import { cancelBatch, cancelJob } from './studies/cancel.ts';
 import { claim } from './runs/claims.ts';
 import { demand } from './runs/demand.ts';
-import { deleteBatch, forgetRunner, signOff } from './studies/deletions.ts';
+import { deleteBatch } from './studies/deletions.ts';
+import { forgetRunner, signOff } from './pool/departures.ts';
 import { findings } from './reads/findings.ts';
 import { launchers, reportLauncher } from './pool/launcher-reports.ts';
 import { auditBatch } from './studies/growth/audit.ts';
@@ -25,13 +25,13 @@ import {
   batchWithDurations as batch,
   job,
   jobHistory,
-  jobResult,
   runner,
   runners,
   samples,
   studyCode,
   submission,
 } from './reads/resources.ts';
+import { jobResult } from './kernel/records/results.ts';
 import { complete, fail, reports, start } from './runs/reports.ts';
 import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
@@ -44,7 +44,7 @@ import { answer } from './reads/study-answer.ts';
 import { submit } from './studies/submit.ts';
 import { keepView, removeView, views } from './studies/views.ts';
 
-/** Each operation is a function of the core and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
+/** Each operation is a function of the parts that it takes and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
 const OPERATIONS = {
   submit,
   batch,
@@ -107,21 +107,28 @@ const OPERATIONS = {
   backup,
 };
 
-type Bound<F> = F extends (core: Core, ...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never;
+type Operations = typeof OPERATIONS;
+type PartsOf<F> = F extends (parts: infer P, ...args: never[]) => unknown ? P : never;
+type Intersection<U> = (U extends unknown ? (it: U) => void : never) extends (it: infer I) => void ? I : never;
+
+/** The parts that the operations take, all together. */
+export type OperationParts = Intersection<PartsOf<Operations[keyof Operations]>>;
+
+type Bound<F> = F extends (parts: never, ...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never;
 
 /** The operations of one coordinator. */
-export type CoordinatorApi = { [K in keyof typeof OPERATIONS]: Bound<(typeof OPERATIONS)[K]> } & {
+export type CoordinatorApi = { [K in keyof Operations]: Bound<Operations[K]> } & {
   /** Divides the event loop: answers that are long to write are written in its slices. */
   readonly share: EventLoopShare;
 };
 
-type Operation = (core: Core, ...args: unknown[]) => unknown;
+type Operation = (parts: OperationParts, ...args: unknown[]) => unknown;
 
 /** Returns an operation whose error is always a rejection. Its own promise is passed on: another around it takes three microtasks. */
-function bind(core: Core, operation: Operation): (...args: unknown[]) => Promise<unknown> {
+function bind(parts: OperationParts, operation: Operation): (...args: unknown[]) => Promise<unknown> {
   return (...args) => {
     try {
-      const value = operation(core, ...args);
+      const value = operation(parts, ...args);
       return value instanceof Promise ? value : Promise.resolve(value);
     } catch (error) {
       return Promise.reject(error);
@@ -130,7 +137,7 @@ function bind(core: Core, operation: Operation): (...args: unknown[]) => Promise
 }
 
 /** Returns the interface of a coordinator. */
-export function apiOf(core: Core): CoordinatorApi {
-  const bound = Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(core, operation as Operation)]);
-  return { ...(Object.fromEntries(bound) as CoordinatorApi), share: core.share };
+export function apiOf(parts: OperationParts): CoordinatorApi {
+  const bound = Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(parts, operation as Operation)]);
+  return { ...(Object.fromEntries(bound) as CoordinatorApi), share: parts.share };
 }

@@ -1,11 +1,49 @@
-/** The members of a running coordinator that its owner uses: the server, tests, the recorder of snapshots. */
+/** The interface of a coordinator for its owner: the settings, with hooks for the log and the metrics, and the running coordinator. */
 import type { SupervisorSnapshot } from '../../machines/supervisor.ts';
-import type { Core } from './core.ts';
-import type { Commit } from './hooks.ts';
+import type { SubmissionWarning, Uuid } from '../contract/types.ts';
+import type { SimbatchError } from '../domain/errors.ts';
+import type { CoordinatorApi, OperationParts } from './api.ts';
+import type { Commit } from './kernel/turn/actor-transition.ts';
+import type { CommittedGroup } from './kernel/turn/group-commit.ts';
+import type { TurnObserver } from './kernel/turn/measured-turns.ts';
+import type { Notifications } from './notifications/notifications.ts';
+import type { CoordinatorOptions } from './options.ts';
+import type { Part } from './parts.ts';
 
+/** Callbacks for the log and the metrics. */
+export interface CoordinatorHooks {
+  /** A turn threw and was rolled back. */
+  fault?(operation: string, error: unknown): void;
+  /** A study was accepted with warnings. */
+  warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
+  /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
+  checkpointKept?(jobId: Uuid, error: unknown): void;
+  /** A write to the store failed: the process must end. */
+  failed?(error: SimbatchError): void;
+  /** A group of changes reached the disk. */
+  committed?(group: CommittedGroup): void;
+  /** A turn ended. Called before its changes are written. */
+  turn?: TurnObserver;
+}
+
+export interface CoordinatorSettings extends Partial<CoordinatorOptions> {
+  hooks?: CoordinatorHooks;
+  /** Makes further parts, which come last in the list. */
+  further?: (parts: CoordinatorParts) => readonly Part[];
+}
+
+/** The parts that the operations of a coordinator take, and its own. */
+export interface CoordinatorParts extends OperationParts {
+  notifications: Notifications;
+  /** See `CoordinatorOptions`. */
+  quarantine: boolean | number;
+  retainMs: number | undefined;
+}
+
+/** The members of a running coordinator that its owner uses: the server, tests, the recorder of snapshots. */
 export interface Lifecycle {
-  /** The parts; for tests and the recorder of snapshots. */
-  readonly core: Core;
+  /** For the metrics, the live feed and tests. */
+  readonly parts: CoordinatorParts;
   supervisor(): SupervisorSnapshot;
   /** Calls the listener after each committed group, until the returned function is called. Costs nothing without a listener. */
   watch(listener: (commit: Commit) => void): () => void;
@@ -16,3 +54,6 @@ export interface Lifecycle {
   /** Completes running turns, writes their changes and closes the store. */
   close(): Promise<void>;
 }
+
+/** A running coordinator: its operations, and what its owner does with it. */
+export type Coordinator = CoordinatorApi & Lifecycle;

@@ -1,7 +1,7 @@
 /** The limits of a server: configured and fixed ones. */
 import { CLAIM_MS, LEASE_MS, MAX_INFRASTRUCTURE_FAULTS, MAX_LOSSES, OFFLINE_AFTER_MIN_MS } from '../domain/rules.ts';
 import type { LimitsResponse } from '../contract/types.ts';
-import type { CoordinatorOptions } from '../coordinator/core.ts';
+import type { CoordinatorOptions } from '../coordinator/options.ts';
 import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
 import { LIMITS } from '../contract/limits.ts';
 

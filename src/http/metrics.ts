@@ -5,8 +5,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
-import type { Coordinator } from '../coordinator/coordinator.ts';
-import type { CoordinatorHooks } from '../coordinator/hooks.ts';
+import type { Coordinator } from '../coordinator/lifecycle.ts';
+import type { CoordinatorHooks } from '../coordinator/lifecycle.ts';
 import { stateOf } from '../coordinator/kernel/actors/directory.ts';
 import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/scheduling/statistics.ts';
 import type { Store } from '../coordinator/kernel/storage/store.ts';
@@ -114,9 +114,9 @@ export class Metrics {
 
   /** Adds the gauges that are computed on request: the state of this coordinator. */
   watch(coordinator: Coordinator): void {
-    const { core } = coordinator;
-    this.#follow(core.statistics);
-    const open = () => core.share.paced(core.scheduler.openBatches());
+    const { parts } = coordinator;
+    this.#follow(parts.statistics);
+    const open = () => parts.share.paced(parts.scheduler.openBatches());
     this.#gauge('simbatch_jobs', 'Jobs that are not terminal, by status.', ['status'], async (set) => {
       const sum = { Pending: 0, Claimed: 0, Running: 0 };
       for await (const batch of open()) {
@@ -137,23 +137,23 @@ export class Metrics {
       ['verdict'],
       async (set) => {
         const count = new Map<string, number>(VERDICTS.map((verdict) => [verdict, 0]));
-        for await (const verdict of core.share.paced(core.judgements.openVerdicts()))
+        for await (const verdict of parts.share.paced(parts.judgements.openVerdicts()))
           count.set(verdict, (count.get(verdict) ?? 0) + 1);
         for (const [verdict, requirements] of count) set(requirements, verdict);
       },
     );
     this.#gauge('simbatch_runners', 'Runners, by status.', ['status'], async (set) => {
       const count = new Map<string, number>(RUNNER_STATUSES.map((status) => [status, 0]));
-      for await (const runner of core.share.paced(core.directory.runners.values())) {
+      for await (const runner of parts.share.paced(parts.directory.runners.values())) {
         const { value } = stateOf(runner);
         count.set(value, (count.get(value) ?? 0) + 1);
       }
       for (const [status, runners] of count) set(runners, status);
     });
     this.#gauge('simbatch_notifications_waiting', 'Notifications that are not delivered yet.', [], (set) =>
-      set(core.directory.notifications.size),
+      set(parts.directory.notifications.size),
     );
-    this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(core.longPolls.size));
+    this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(parts.longPolls.size));
     this.#gauge(
       'simbatch_oldest_waiting_batch_seconds',
       'Age of the oldest study that has pending runs and no active one.',
@@ -163,7 +163,7 @@ export class Metrics {
         for await (const batch of open()) {
           if (pendingRuns(batch) > 0 && activeRuns(batch) === 0) oldestMs = Math.min(oldestMs, batch.createdAtMs);
         }
-        set(oldestMs === Infinity ? 0 : Math.max(0, (core.clock.now() - oldestMs) / 1000));
+        set(oldestMs === Infinity ? 0 : Math.max(0, (parts.clock.now() - oldestMs) / 1000));
       },
     );
   }

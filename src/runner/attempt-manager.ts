@@ -2,6 +2,13 @@
  * The attempts that the coordinator has assigned to this runner, each from its claim to the acknowledgement of its outcome:
  * waits for a slot, reports the start, executes, keeps the outcome until it is delivered. When to claim and when to leave is
  * decided in `agent.ts`; the states are in `machines/attempt.ts`.
+ *
+ *   take ─► Claimed, no slot ─► Claimed, slot ─► start is acknowledged ─► execution ─► slot free ─► Reporting, Uploading ─► released
+ *             │                  │                │                         │                         ▲
+ *             │ long wait, unfit,│ runner leaves, │ start refused           │ drop: killed,           │
+ *             │ leaving, drop    │ drop           │                         │ without an outcome      │
+ *             ▼                  ▼                ▼                         ▼                         │
+ *           handed back ───────────────────────► released        recover: outcomes of a former process
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from './config/config.ts';
@@ -211,7 +218,7 @@ export class AttemptManager {
     const planned = executionPlan(config, assignment, batch);
     held.record = { ...held.actor.ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
     // Runs that are claimed together are written together.
-    const recorded = this.#record(held.record);
+    const recorded = this.#options.spool.recorded(held.record);
     const endWaiting = clock.after(HAND_BACK_MS, () => {
       this.ahead.reset();
       this.handBackWaiting('the runs before it take long');
@@ -295,15 +302,6 @@ export class AttemptManager {
     return { record, end };
   }
 
-  /** Before the process exists, so that a successor knows of every process. Resolves to why it failed, if so. */
-  async #record(record: SpooledAttempt): Promise<string | undefined> {
-    const { spool } = this.#options;
-    return await spool.running(record).then(noFault, (error: unknown) => {
-      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-      return `the runner cannot write to ${spool.directory}: ${oneLine(cause)}`;
-    });
-  }
-
   #judgeFitness(end: AttemptEnd): void {
     const fault = this.#fitness.judge(end);
     if (fault === undefined) return;
@@ -314,7 +312,5 @@ export class AttemptManager {
     log.error(`no new jobs for ${String(fault.pauseMs / 1000)} s, this machine cannot execute: ${fault.why}`);
   }
 }
-
-const noFault = (): undefined => undefined;
 
 const keyOf = (ref: AttemptRef): string => `${ref.job_id}/${String(ref.attempt)}`;

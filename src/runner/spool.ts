@@ -10,6 +10,7 @@ import { Level } from 'level';
 import { Coalescer } from '../base/async/coalescer.ts';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
+import { oneLine } from './system-error.ts';
 import type { Waits } from './waits.ts';
 import type { AttemptRef, OutcomeReport } from '../contract/types.ts';
 
@@ -137,6 +138,17 @@ export class Spool {
    */
   async running(attempt: SpooledAttempt): Promise<void> {
     await this.#write(attempt);
+  }
+
+  /** Records an attempt before its process exists, so that a successor knows of every process. Resolves to why it failed, if so. */
+  async recorded(attempt: SpooledAttempt): Promise<string | undefined> {
+    try {
+      await this.running(attempt);
+      return undefined;
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+      return `the runner cannot write to ${this.directory}: ${oneLine(cause)}`;
+    }
   }
 
   /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */

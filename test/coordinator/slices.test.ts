@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { SLICE_MS } from '../../src/base/event-loop-share.ts';
 import { Feed } from '../../src/coordinator/feed/feed.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { sweepRetention } from '../../src/coordinator/studies/deletions.ts';
+import { sweepStudies } from '../../src/coordinator/studies/deletions.ts';
+import { sweepRunners } from '../../src/coordinator/pool/departures.ts';
 import { forgetOldKeys } from '../../src/coordinator/kernel/turn/idempotency.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
@@ -133,9 +134,10 @@ describe('coordinator: slices of the event loop', () => {
       async () => {
         clock.setClock(clock.now() + 2 * DAY_MS);
         await coordinator.tick();
-        await coordinator.core.purges.idle();
+        await coordinator.parts.purges.idle();
         clock.iterations = 0;
-        await sweepRetention(coordinator.core);
+        await sweepStudies(coordinator.parts);
+        await sweepRunners(coordinator.parts);
       },
     ],
     ['the full message of the pool', ITEMS, () => subscribed('pool')],
@@ -168,14 +170,14 @@ describe('coordinator: slices of the event loop', () => {
     ]);
     clock.iterations = 0;
     await coordinator.reports('j', { instance, reports });
-    await coordinator.core.judgements.idle();
+    await coordinator.parts.judgements.idle();
     const ofEnds = clock.iterations;
     if (!isRestarted) return;
-    const { store } = coordinator.core;
+    const { store } = coordinator.parts;
     await store.write([[keys.verdicts(judgedId), null]]);
     clock.iterations = 0;
     expect(await coordinator.batch(judgedId)).to.not.have.property('requirements');
-    await coordinator.core.judgements.idle();
+    await coordinator.parts.judgements.idle();
     expect(clock.iterations, 'reading and judging').to.be.above(ofEnds);
     expect((await coordinator.batch(judgedId)).requirements![0]).to.include({ judged: ITEMS, verdict: 'met' });
   }
@@ -234,7 +236,7 @@ describe('coordinator: slices of the event loop', () => {
 
   it('the sweep of idempotency keys and the samples yield after each piece', async () => {
     for (const run of [
-      () => forgetOldKeys(coordinator.core),
+      () => forgetOldKeys(coordinator.parts),
       async () => drain(await coordinator.samples(batchId, 'csv')),
     ]) {
       await clock.advance(SLICE_MS);

@@ -83,8 +83,8 @@ describe('GET /metrics', () => {
   });
 
   it('counts a fault and continues', async () => {
-    const { core } = coordinator;
-    const thrown = core.turns.run('spoilt', () => {
+    const { parts } = coordinator;
+    const thrown = parts.turns.run('spoilt', () => {
       throw new Error('spoilt');
     });
     expect(await thrown.catch((error: { code?: string }) => error.code)).to.equal('internal');

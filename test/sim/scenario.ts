@@ -184,7 +184,7 @@ export class Stage {
   check(): void {
     if (this.#violation !== undefined) throw this.#violation;
     checkDisk(this.disk, this.#memory, this.ahead);
-    checkWaiting(this.#coordinator.core);
+    checkWaiting(this.#coordinator.parts);
     this.acknowledged.check();
   }
 

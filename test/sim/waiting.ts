@@ -1,12 +1,17 @@
 /** The promise that a study never waits for one runner while another is free: no poll waits beside a run that it could start. */
-import type { Core } from '../../src/coordinator/core.ts';
+import type { LongPolls } from '../../src/coordinator/scheduling/long-polls.ts';
 import { fits, freeCapacityOf, supports, waitingOf } from '../../src/domain/scheduling.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { stateOf } from '../../src/coordinator/kernel/actors/directory.ts';
+import { stateOf, type Directory } from '../../src/coordinator/kernel/actors/directory.ts';
 import { insist } from './acknowledged.ts';
 
+interface Parts {
+  directory: Directory;
+  longPolls: Pick<LongPolls<unknown>, 'pending'>;
+}
+
 /** @throws Violation that names a run and the two runners */
-export function checkWaiting({ directory, longPolls }: Core): void {
+export function checkWaiting({ directory, longPolls }: Parts): void {
   const polls = [...longPolls.pending()];
   if (polls.length === 0) return;
   for (const activation of directory.runners.values()) {

@@ -13,7 +13,7 @@ import type {
 } from '../../src/contract/types.ts';
 import type { Listing } from '../../src/coordinator/reads/listings.ts';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import type { CoordinatorOptions } from '../../src/coordinator/core.ts';
+import type { CoordinatorOptions } from '../../src/coordinator/options.ts';
 import type { TurnObserver } from '../../src/coordinator/kernel/turn/measured-turns.ts';
 import type { Store } from '../../src/coordinator/kernel/storage/store.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';

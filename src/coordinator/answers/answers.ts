@@ -1,4 +1,21 @@
-/** Answers about studies: asks the analysis worker, joins equal questions, and keeps recent answers as bytes. */
+/**
+ * Answers about studies: asks the analysis worker, joins equal questions, and keeps recent answers as bytes. The life of the entry of a
+ * question:
+ *
+ *      ask ── the client has these versions ──► unchanged, without an entry
+ *       │
+ *       │ no entry, or one of older versions that no client is owed
+ *       ▼
+ *   computing ───── worker answers ─────► ready ── a study changes, and no client is owed ──► replaced at the next ask
+ *    │      │                             │   ▲
+ *    │      │ the wait of a client ends   │   └── ask: the answer, and no client is owed any more
+ *    │      ▼                             │
+ *    │    pending: it is owed             └── more than 32 MiB are kept, and others were used later ──► dropped
+ *    │
+ *    └── worker fails or crashes ──► dropped; the clients that wait get the error
+ *
+ * An owed entry answers although a study has changed since: a study that changes faster than its answer is computed would never be answered.
+ */
 import type { Abandoned } from '../../base/abandonment.ts';
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package.ts';

@@ -1,13 +1,17 @@
 /** Tables of the runs of a study, which the analysis worker writes. */
 import type { Uuid } from '../../contract/types.ts';
+import type { Answers } from './answers.ts';
 import type { TableAnswer, TableOptions } from './table-answers.ts';
 import type { TableRequest } from './table-request.ts';
-import type { Core } from '../core.ts';
+
+interface AnswerParts {
+  answers: Answers;
+}
 
 /** The manifest of a batch as bytes, as of one instant. Must be iterated to its end or returned from. */
-export const manifest = (core: Core, batchId: Uuid): Promise<AsyncIterable<Uint8Array>> =>
-  core.answers.tables.manifest(batchId);
+export const manifest = (parts: AnswerParts, batchId: Uuid): Promise<AsyncIterable<Uint8Array>> =>
+  parts.answers.tables.manifest(batchId);
 
 /** See `TableAnswers.table`. */
-export const table = (core: Core, request: TableRequest, options?: TableOptions): Promise<TableAnswer> =>
-  core.answers.tables.table(request, options);
+export const table = (parts: AnswerParts, request: TableRequest, options?: TableOptions): Promise<TableAnswer> =>
+  parts.answers.tables.table(request, options);

@@ -7,7 +7,7 @@ import type { JobContext } from '../../../machines/job-context.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { JobStatus, Uuid } from '../../contract/types.ts';
 import type { JobState, Kind } from '../kernel/actors/actor-kinds.ts';
-import type { Commit } from '../hooks.ts';
+import type { Commit } from '../kernel/turn/actor-transition.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
 
 /** The changed jobs of one batch with their latest state; undefined: the state must be read from the store. */

@@ -7,11 +7,12 @@ import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Position } from '../../contract/types.ts';
-import type { Coordinator } from '../coordinator.ts';
+import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
+import type { Commit } from '../kernel/turn/actor-transition.ts';
 import { changeSetOf } from './change-set.ts';
 import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
-import { BatchesTopic, BatchTopic, JobTopic } from './runs.ts';
+import { BatchesTopic, BatchTopic, JobTopic, type TopicParts } from './runs.ts';
 import type { Topic } from './topic.ts';
 
 /** A client of the feed. Texts are encoded JSON messages. */
@@ -40,6 +41,13 @@ interface Channel {
   cancelClose: (() => void) | undefined;
 }
 
+/** The coordinator, as the feed uses it. */
+export interface FeedSource {
+  readonly parts: TopicParts;
+  supervisor(): SupervisorSnapshot;
+  watch(listener: (commit: Commit) => void): () => void;
+}
+
 /** How long a topic stays open for clients that lost their connection. */
 const LINGER_MS = 10_000;
 const RECENT = 120;
@@ -47,11 +55,11 @@ const RECENT = 120;
 export const MAX_TOPICS_PER_VIEWER = 20;
 
 export class Feed {
-  readonly #coordinator: Coordinator;
+  readonly #coordinator: FeedSource;
   readonly #channels = new Map<string, Channel>();
   #unwatch: (() => void) | undefined;
 
-  constructor(coordinator: Coordinator) {
+  constructor(coordinator: FeedSource) {
     this.#coordinator = coordinator;
   }
 
@@ -89,7 +97,7 @@ export class Feed {
 
   #open(name: string): Channel {
     const topic = makeTopic(this.#coordinator, name);
-    const epoch = Buffer.from(this.#coordinator.core.clock.random(6)).toString('hex');
+    const epoch = Buffer.from(this.#coordinator.parts.clock.random(6)).toString('hex');
     const channel: Channel = {
       name,
       topic,
@@ -110,7 +118,7 @@ export class Feed {
 
   #leave(channel: Channel, subscription: Subscription): void {
     if (!channel.subscriptions.delete(subscription) || channel.subscriptions.size > 0) return;
-    channel.cancelClose = this.#coordinator.core.clock.after(LINGER_MS, () => this.#close(channel));
+    channel.cancelClose = this.#coordinator.parts.clock.after(LINGER_MS, () => this.#close(channel));
   }
 
   #close(channel: Channel): void {
@@ -132,7 +140,7 @@ export class Feed {
   #schedule(channel: Channel): void {
     if (channel.isScheduled) return;
     channel.isScheduled = true;
-    this.#coordinator.core.clock.after(channel.topic.everyMs, () => {
+    this.#coordinator.parts.clock.after(channel.topic.everyMs, () => {
       channel.isScheduled = false;
       this.#flush(channel).catch((error: unknown) => this.#sendFailure(channel, error));
     });
@@ -165,7 +173,7 @@ export class Feed {
   /** Sends a congested client nothing until its buffer has drained, then a new full message. */
   #resendFull(channel: Channel, subscription: Subscription): void {
     subscription.isPaused = true;
-    this.#coordinator.core.clock.after(1_000, () => {
+    this.#coordinator.parts.clock.after(1_000, () => {
       if (!channel.subscriptions.has(subscription)) return;
       if (subscription.viewer.isCongested()) this.#resendFull(channel, subscription);
       else this.#sendSnapshot(channel, subscription).catch(() => this.#leave(channel, subscription));
@@ -175,7 +183,7 @@ export class Feed {
   async #sendSnapshot(channel: Channel, subscription: Subscription): Promise<void> {
     const { seq } = channel;
     const full = await channel.topic.snapshot();
-    const data = await stringifyInSlices(this.#coordinator.core.share, full);
+    const data = await stringifyInSlices(this.#coordinator.parts.share, full);
     subscription.viewer.send(message(channel, 'snapshot', data));
     // Deltas since then; a delta may be received twice.
     for (const it of channel.recent) if (it.seq > seq) subscription.viewer.send(it.text);
@@ -197,19 +205,19 @@ function missedSince(channel: Channel, from: Position): string[] | undefined {
 }
 
 /** `batches`, `pool`, `batch/<id>`, `job/<id>`, `machine/<kind>`, `machine/<kind>/<id>`. */
-function makeTopic(coordinator: Coordinator, name: string): Topic {
-  const { core } = coordinator;
-  if (name === 'batches') return new BatchesTopic(core);
-  if (name === 'pool') return new PoolTopic(core);
+function makeTopic(coordinator: FeedSource, name: string): Topic {
+  const { parts } = coordinator;
+  if (name === 'batches') return new BatchesTopic(parts);
+  if (name === 'pool') return new PoolTopic(parts);
   const [, noun = '', first = '', rest] = /^(\w+)\/([^/]+)(?:\/(.+))?$/s.exec(name) ?? [];
-  if (noun === 'batch' && isBatchId(first) && rest === undefined) return new BatchTopic(core, first);
-  if (noun === 'job' && isJobId(first) && rest === undefined) return new JobTopic(core, first);
+  if (noun === 'batch' && isBatchId(first) && rest === undefined) return new BatchTopic(parts, first);
+  if (noun === 'job' && isJobId(first) && rest === undefined) return new JobTopic(parts, first);
   if (noun === 'machine') {
     const kind = MACHINE_NAMES.find((it) => it === first);
-    if (kind !== undefined && rest === undefined) return new MachineTopic(core, kind, () => coordinator.supervisor());
-    if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(core, kind, rest);
-    if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(core, kind, rest);
-    if ((kind === 'runner' || kind === 'notification') && rest !== undefined) return new ActorTopic(core, kind, rest);
+    if (kind !== undefined && rest === undefined) return new MachineTopic(parts, kind, () => coordinator.supervisor());
+    if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(parts, kind, rest);
+    if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(parts, kind, rest);
+    if ((kind === 'runner' || kind === 'notification') && rest !== undefined) return new ActorTopic(parts, kind, rest);
   }
   throw new SimbatchError('not-found', `there is no topic ${JSON.stringify(name.slice(0, 100))}`);
 }

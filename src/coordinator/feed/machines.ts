@@ -6,14 +6,20 @@ import type { MachineName } from '../../../machines/kinds.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
 import type { ActorData, ActorSteps, MachineData } from '../../contract/types.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import type { Core } from '../core.ts';
 import { allOf } from '../kernel/storage/keys.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import { decodeBatch, decodeNotification, decodeRunner, type Kind } from '../kernel/actors/actor-kinds.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
-import * as readings from '../reads/resources.ts';
 import { transitionsOf, type ChangeSet } from './change-set.ts';
+import { actorState, type StoreReader } from '../kernel/records/lookup.ts';
 import { keepLast, type Topic } from './topic.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+
+interface MachineParts extends StoreReader {
+  clock: Clock;
+  share: EventLoopShare;
+}
 
 /** One event, as a line of a log. */
 type EventLine = MachineData['events'][number];
@@ -23,7 +29,7 @@ const LINES = 40;
 /** One kind of machine: counts by state (complete), transitions since the last delta, and the latest events. */
 export class MachineTopic implements Topic<MachineData> {
   readonly everyMs = 200;
-  readonly #core: Core;
+  readonly #parts: MachineParts;
   readonly #kind: MachineName;
   readonly #supervisor: () => SupervisorSnapshot;
   #counts: Map<string, number> | undefined;
@@ -34,8 +40,8 @@ export class MachineTopic implements Topic<MachineData> {
   #isStale = false;
   #isChanged = false;
 
-  constructor(core: Core, kind: MachineName, supervisor: () => SupervisorSnapshot) {
-    this.#core = core;
+  constructor(parts: MachineParts, kind: MachineName, supervisor: () => SupervisorSnapshot) {
+    this.#parts = parts;
     this.#kind = kind;
     this.#supervisor = supervisor;
   }
@@ -126,10 +132,10 @@ export class MachineTopic implements Topic<MachineData> {
     if (this.#kind === 'supervisor') return new Map([[this.#supervisor().value, 1]]);
     const counts = new Map<string, number>();
     const add = (state: string, count: number): void => void counts.set(state, (counts.get(state) ?? 0) + count);
-    const snapshot = this.#core.store.snapshot();
+    const snapshot = this.#parts.store.snapshot();
     try {
       for await (const chunk of snapshot.entries(allOf(this.#kind === 'job' ? 'batch' : this.#kind))) {
-        for await (const [, record] of this.#core.share.paced(chunk)) {
+        for await (const [, record] of this.#parts.share.paced(chunk)) {
           if (this.#kind === 'runner') add(decodeRunner(record).value, 1);
           else if (this.#kind === 'notification') add(decodeNotification(record).value, 1);
           else if (this.#kind === 'batch') add(decodeBatch(record).value, 1);
@@ -154,20 +160,20 @@ const line = (id: string, event: string, from: string | undefined, to: string, n
 /** One actor: its state and context, then each event it takes. */
 export class ActorTopic implements Topic<ActorData, ActorSteps> {
   readonly everyMs = 100;
-  readonly #core: Core;
+  readonly #parts: MachineParts;
   readonly #kind: Kind;
   readonly #id: string;
   #steps: ActorSteps['steps'] = [];
   #isGone = false;
 
-  constructor(core: Core, kind: Kind, id: string) {
-    this.#core = core;
+  constructor(parts: MachineParts, kind: Kind, id: string) {
+    this.#parts = parts;
     this.#kind = kind;
     this.#id = id;
   }
 
   async snapshot(): Promise<ActorData> {
-    return { ...readings.actorState(this.#core, this.#kind, this.#id), now: this.#core.clock.now() };
+    return { ...actorState(this.#parts, this.#kind, this.#id), now: this.#parts.clock.now() };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -190,7 +196,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
       this.#isGone = false;
       this.#steps = [];
       // Throws for an actor that does not exist; a forgotten runner may have registered again.
-      readings.actorState(this.#core, this.#kind, this.#id);
+      actorState(this.#parts, this.#kind, this.#id);
     }
     if (this.#steps.length === 0) return undefined;
     const steps = this.#steps;

@@ -13,7 +13,6 @@ import type {
   StoredResult,
   Uuid,
 } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
 import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
 import * as readings from '../reads/resources.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
@@ -21,6 +20,12 @@ import { decodeJob, isTerminal, type JobState } from '../kernel/actors/actor-kin
 import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';
+import type { WholeBatchParts } from '../reads/resources.ts';
+import type { StoreReader } from '../kernel/records/lookup.ts';
+import { storedResult } from '../kernel/records/results.ts';
+
+/** The parts that topics read. */
+export interface TopicParts extends WholeBatchParts, StoreReader {}
 
 /** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */
 const MAX_ROWS = 300;
@@ -29,20 +34,20 @@ const toRow = presenterOf<RunRow, typeof JOB_MEMBERS, 'live'>(RunRowSchema, JOB_
 
 export class BatchTopic implements Topic<BatchData> {
   readonly everyMs = 200;
-  readonly #core: Core;
+  readonly #parts: TopicParts;
   readonly #batchId: Uuid;
   readonly #changed = new PendingRows<Uuid, JobState | undefined>();
   #isChanged = false;
   /** True when clients must load all runs again. */
   #isReload = false;
 
-  constructor(core: Core, batchId: Uuid) {
-    this.#core = core;
+  constructor(parts: TopicParts, batchId: Uuid) {
+    this.#parts = parts;
     this.#batchId = batchId;
   }
 
   async snapshot(): Promise<BatchData> {
-    return { progress: readings.wholeBatch(this.#core, this.#batchId) };
+    return { progress: readings.wholeBatch(this.#parts, this.#batchId) };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -63,7 +68,7 @@ export class BatchTopic implements Topic<BatchData> {
     });
     this.#isChanged = this.#changed.size > 0;
     this.#isReload = false;
-    return { progress: readings.wholeBatch(this.#core, this.#batchId), runs, reload };
+    return { progress: readings.wholeBatch(this.#parts, this.#batchId), runs, reload };
   }
 
   get hasMore(): boolean {
@@ -71,14 +76,14 @@ export class BatchTopic implements Topic<BatchData> {
   }
 
   #read(id: Uuid): JobState | undefined {
-    const record = this.#core.store.get(keys.job(id));
+    const record = this.#parts.store.get(keys.job(id));
     if (record === undefined) return undefined;
-    return decodeJob(id, record, readBatch(this.#core.store, this.#batchId).context);
+    return decodeJob(id, record, readBatch(this.#parts.store, this.#batchId).context);
   }
 
   #row(id: Uuid, { value, context: c }: JobState): RunRow {
     const row = toRow({ run: c.runId, status: value }, c);
-    const result = isTerminal(value) ? this.#core.store.get(keys.result(id)) : undefined;
+    const result = isTerminal(value) ? this.#parts.store.get(keys.result(id)) : undefined;
     if (result !== undefined) row.outputs = numbersOf(JSON.parse(result) as StoredResult);
     return row;
   }
@@ -97,20 +102,20 @@ const MAX_BATCHES = 200;
 /** All batches: the progress of the open ones, then of the changed ones. */
 export class BatchesTopic implements Topic<BatchesData> {
   readonly everyMs = 500;
-  readonly #core: Core;
+  readonly #parts: TopicParts;
   readonly #changed = new PendingRows<Uuid>();
   readonly #deleted = new Set<Uuid>();
 
-  constructor(core: Core) {
-    this.#core = core;
+  constructor(parts: TopicParts) {
+    this.#parts = parts;
   }
 
   async snapshot(): Promise<BatchesData> {
     const batches: BatchStatusResponse[] = [];
-    const view = this.#core.store.snapshot();
+    const view = this.#parts.store.snapshot();
     try {
       for await (const chunk of view.entries(allOf('open'), { chunkSize: MAX_BATCHES })) {
-        for (const [key] of chunk) batches.push(readings.batch(this.#core, idOf(key)));
+        for (const [key] of chunk) batches.push(readings.batch(this.#parts, idOf(key)));
         if (batches.length >= MAX_BATCHES) break;
       }
     } finally {
@@ -141,27 +146,27 @@ export class BatchesTopic implements Topic<BatchesData> {
 
   /** Undefined for a batch that was deleted since. */
   #progress(id: Uuid): BatchStatusResponse | undefined {
-    return this.#core.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#core, id);
+    return this.#parts.store.get(keys.batch(id)) === undefined ? undefined : readings.batch(this.#parts, id);
   }
 }
 
 /** One run: job, history and result. */
 export class JobTopic implements Topic<JobData> {
   readonly everyMs = 100;
-  readonly #core: Core;
+  readonly #parts: TopicParts;
   readonly #jobId: Uuid;
   #isChanged = false;
 
-  constructor(core: Core, jobId: Uuid) {
-    this.#core = core;
+  constructor(parts: TopicParts, jobId: Uuid) {
+    this.#parts = parts;
     this.#jobId = jobId;
   }
 
   async snapshot(): Promise<JobData> {
     return {
-      job: readings.job(this.#core, this.#jobId),
-      history: readings.jobHistory(this.#core, this.#jobId),
-      result: readings.storedResult(this.#core.store, this.#jobId) ?? null,
+      job: readings.job(this.#parts, this.#jobId),
+      history: readings.jobHistory(this.#parts, this.#jobId),
+      result: storedResult(this.#parts.store, this.#jobId) ?? null,
     };
   }
 

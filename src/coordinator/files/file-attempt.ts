@@ -2,10 +2,14 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import type { StoredResult, Uuid } from '../../contract/types.ts';
 import { keys } from '../kernel/storage/keys.ts';
-import type { Core } from '../core.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
-import { actorState, readJob } from '../reads/resources.ts';
 import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
+import type { FileRequests } from './runner/file-requests.ts';
+import { type StoreReader, readJob, actorState } from '../kernel/records/lookup.ts';
+
+export interface FileAttemptParts extends StoreReader {
+  fileRequests: FileRequests;
+}
 
 export interface FileAttempt {
   jobId: Uuid;
@@ -21,8 +25,8 @@ export interface FileAttempt {
  * Returns the attempt of this number, by default the last one; undefined for a job without attempts.
  * @throws SimbatchError `unknown-job`, or `unknown-file` when the job has no such attempt
  */
-export function fileAttempt(core: Core, jobId: Uuid, wanted: number | undefined): FileAttempt | undefined {
-  const { value, context } = readJob(core, core.store, jobId).state;
+export function fileAttempt(parts: FileAttemptParts, jobId: Uuid, wanted: number | undefined): FileAttempt | undefined {
+  const { value, context } = readJob(parts, parts.store, jobId).state;
   const { attempts, attemptsOmitted } = context;
   const record = wanted === undefined ? attempts.at(-1) : attempts.find((it) => it.n === wanted);
   if (record === undefined) {
@@ -32,7 +36,7 @@ export function fileAttempt(core: Core, jobId: Uuid, wanted: number | undefined)
       last === 0 ? 'it has none yet' : `those from ${String(attemptsOmitted + 1)} to ${String(last)} are known`;
     throw new SimbatchError('unknown-file', `job ${jobId} has no attempt ${String(wanted)}; ${known}`);
   }
-  const text = record.n === context.attempt && isTerminal(value) ? core.store.get(keys.result(jobId)) : undefined;
+  const text = record.n === context.attempt && isTerminal(value) ? parts.store.get(keys.result(jobId)) : undefined;
   return {
     jobId,
     attempt: record.n,
@@ -43,11 +47,11 @@ export function fileAttempt(core: Core, jobId: Uuid, wanted: number | undefined)
 }
 
 /** Why the runner does not send files, as the end of a sentence, with the remedy. */
-export function silenceOf(core: Core, runnerId: string): string {
-  if (core.fileRequests.isServing(runnerId)) return `runner "${runnerId}" does not answer; try again`;
+export function silenceOf(parts: FileAttemptParts, runnerId: string): string {
+  if (parts.fileRequests.isServing(runnerId)) return `runner "${runnerId}" does not answer; try again`;
   let state: RunnerState | undefined;
   try {
-    state = actorState(core, 'runner', runnerId) as RunnerState;
+    state = actorState(parts, 'runner', runnerId) as RunnerState;
   } catch (error) {
     if (!(error instanceof SimbatchError)) throw error;
   }

@@ -5,13 +5,18 @@ import { bytesOfRange } from '../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { Uuid } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
 import { GET_SECS } from './object-store/object-store.ts';
 import { objectOf, type StoredObject } from './uploads.ts';
-import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
+import { fileAttempt, silenceOf, type FileAttempt, type FileAttemptParts } from './file-attempt.ts';
 import type { FileReading, FileWish } from './file-reading.ts';
 import { NoAnswer, type FileAnswer } from './runner/file-requests.ts';
 import { readObject } from './object-store/read-object.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ObjectStorePart } from './run-place.ts';
+
+export interface ReadFileParts extends FileAttemptParts, ObjectStorePart {
+  clock: Clock;
+}
 
 /** A wish of a client. */
 export interface JobFileWish extends FileWish {
@@ -40,15 +45,15 @@ interface PlacedFile {
  * @throws SimbatchError as `readFile`
  */
 export async function jobFile(
-  core: Core,
+  parts: ReadFileParts,
   jobId: Uuid,
   wish: JobFileWish,
   stop: Abandoned,
 ): Promise<FileReading | FileRedirect> {
-  const file = placeOf(core, jobId, wish);
+  const file = placeOf(parts, jobId, wish);
   return file.object === undefined || wish.isRelayed
-    ? await read(core, file, wish, stop)
-    : await addressOf(core, file.object, wish.path);
+    ? await read(parts, file, wish, stop)
+    : await addressOf(parts, file.object, wish.path);
 }
 
 /**
@@ -57,21 +62,21 @@ export async function jobFile(
  * `range-not-satisfiable`, `too-many-requests`; of a file in an object store `file-too-large` and `object-store-failed`; while
  * `content` is iterated, an error for a file that changes or a runner that leaves.
  */
-export function readFile(core: Core, jobId: Uuid, wish: FileWish, stop: Abandoned): Promise<FileReading> {
-  return read(core, placeOf(core, jobId, wish), wish, stop);
+export function readFile(parts: ReadFileParts, jobId: Uuid, wish: FileWish, stop: Abandoned): Promise<FileReading> {
+  return read(parts, placeOf(parts, jobId, wish), wish, stop);
 }
 
 async function read(
-  core: Core,
+  parts: ReadFileParts,
   { attempt, object }: PlacedFile,
   wish: FileWish,
   stop: Abandoned,
 ): Promise<FileReading> {
-  if (object !== undefined) return await readObject(core.clock, object, wish, stop);
-  const release = core.fileRequests.beginReading();
+  if (object !== undefined) return await readObject(parts.clock, object, wish, stop);
+  const release = parts.fileRequests.beginReading();
   stop.addEventListener('abort', release, { once: true });
   try {
-    const reading = await begin(core, attempt, wish, stop);
+    const reading = await begin(parts, attempt, wish, stop);
     const content = wish.isHead ? reading.content : until(reading.content, release);
     return { ...reading, content, close: release };
   } catch (error) {
@@ -82,24 +87,28 @@ async function read(
   }
 }
 
-function placeOf(core: Core, jobId: Uuid, { path, attempt: wanted }: FileWish): PlacedFile {
+function placeOf(parts: ReadFileParts, jobId: Uuid, { path, attempt: wanted }: FileWish): PlacedFile {
   const fault = filePathFault(path);
   if (fault !== undefined) throw unknown(jobId, path, fault);
-  const attempt = fileAttempt(core, jobId, wanted);
+  const attempt = fileAttempt(parts, jobId, wanted);
   if (attempt === undefined) throw unknown(jobId, path, 'is not there: the run has not been claimed yet');
   const { result } = attempt;
   const addresses = [...(result?.output_files ?? []), result?.telemetry_data ?? ''];
   const address = addresses.find((it) => it.startsWith('s3://') && pathInAttempt(it) === path);
-  return { attempt, object: address === undefined ? undefined : objectOf(core, address) };
+  return { attempt, object: address === undefined ? undefined : objectOf(parts, address) };
 }
 
-async function addressOf(core: Core, { store, bucket, key }: StoredObject, path: string): Promise<FileRedirect> {
+async function addressOf(
+  parts: ReadFileParts,
+  { store, bucket, key }: StoredObject,
+  path: string,
+): Promise<FileRedirect> {
   const url = await store.signedGet(bucket, key, path.slice(path.lastIndexOf('/') + 1));
-  return { url, expiresAtMs: core.clock.now() + GET_SECS * 1000 };
+  return { url, expiresAtMs: parts.clock.now() + GET_SECS * 1000 };
 }
 
 async function begin(
-  core: Core,
+  parts: ReadFileParts,
   attempt: FileAttempt,
   wish: FileWish,
   stop: Abandoned,
@@ -107,7 +116,7 @@ async function begin(
   const { path, range, isHead } = wish;
   const { start, end } = range ?? { start: 0, end: undefined };
   const length = isHead ? 0 : Math.min(LIMITS.filePartBytes, (end ?? Infinity) - Math.max(0, start));
-  const first = await part(core, attempt, path, start, length, stop);
+  const first = await part(parts, attempt, path, start, length, stop);
   const { size, version, modifiedMs } = first;
   const bytes = range === undefined ? { start: 0, end: size } : bytesOfRange(range, size);
   if (bytes === undefined) {
@@ -116,7 +125,7 @@ async function begin(
       `${JSON.stringify(path)} on runner "${attempt.runnerId}" has ${String(size)} bytes; ask for some of them`,
     );
   }
-  const content = isHead ? nothing() : rest(core, attempt, path, bytes, first, stop);
+  const content = isHead ? nothing() : rest(parts, attempt, path, bytes, first, stop);
   return { size, part: range === undefined ? undefined : bytes, version, modifiedMs, content };
 }
 
@@ -132,7 +141,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** The next part is read while the reader takes the one before: two are in memory. */
 async function* rest(
-  core: Core,
+  parts: ReadFileParts,
   attempt: FileAttempt,
   path: string,
   bytes: { start: number; end: number },
@@ -145,7 +154,7 @@ async function* rest(
     const given: Uint8Array = present.bytes.subarray(0, bytes.end - at);
     at += given.length;
     const next: Promise<Content> | undefined =
-      at < bytes.end ? part(core, attempt, path, at, Math.min(LIMITS.filePartBytes, bytes.end - at), stop) : undefined;
+      at < bytes.end ? part(parts, attempt, path, at, Math.min(LIMITS.filePartBytes, bytes.end - at), stop) : undefined;
     // Its fault is thrown where it is awaited; the reader may leave before.
     next?.catch(() => {});
     yield given;
@@ -158,7 +167,7 @@ async function* rest(
 }
 
 async function part(
-  core: Core,
+  parts: ReadFileParts,
   attempt: FileAttempt,
   path: string,
   offset: number,
@@ -170,13 +179,13 @@ async function part(
   const place = `${JSON.stringify(inResult ?? path)} is on runner "${runnerId}"`;
   try {
     const question = { type: 'part' as const, job_id: jobId, attempt: number, path, offset, length };
-    const answer = await core.fileRequests.ask(runnerId, question, stop);
+    const answer = await parts.fileRequests.ask(runnerId, question, stop);
     if (answer.type === 'content') return answer;
     if (answer.fault === 'unknown-file') throw unknown(jobId, path, `is not on runner "${runnerId}": ${answer.detail}`);
     throw new SimbatchError('artifact-not-uploaded', `${place}, which does not send it: ${answer.detail}`);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    throw new SimbatchError('artifact-not-uploaded', `${place}: ${silenceOf(core, runnerId)}`);
+    throw new SimbatchError('artifact-not-uploaded', `${place}: ${silenceOf(parts, runnerId)}`);
   }
 }
 

@@ -4,11 +4,16 @@ import { RunnerFiles } from '../../contract/resources/files.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 import { fileKindOf, filePathFault, pathInAttempt } from '../../domain/runs/file-path.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
 import { ObjectStoreError, type ListedObject } from './object-store/object-store.ts';
 import { objectOf } from './uploads.ts';
-import { fileAttempt, silenceOf, type FileAttempt } from './file-attempt.ts';
+import { fileAttempt, silenceOf, type FileAttempt, type FileAttemptParts } from './file-attempt.ts';
 import { NoAnswer } from './runner/file-requests.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type { ObjectStorePart } from './run-place.ts';
+
+interface RunFilesParts extends FileAttemptParts, ObjectStorePart {
+  share: EventLoopShare;
+}
 
 /**
  * Lists the files of an attempt, by default of the last one.
@@ -16,24 +21,24 @@ import { NoAnswer } from './runner/file-requests.ts';
  * @throws SimbatchError `unknown-job`, `unknown-file` for an unknown attempt, `too-many-requests`
  */
 export async function jobFiles(
-  core: Core,
+  parts: RunFilesParts,
   jobId: Uuid,
   wanted: number | undefined,
   stop: Abandoned,
 ): Promise<RunFiles> {
-  const attempt = fileAttempt(core, jobId, wanted);
+  const attempt = fileAttempt(parts, jobId, wanted);
   if (attempt === undefined) {
     return { job_id: jobId, attempt: 0, is_readable: false, files: [], notes: ['the run has not been claimed yet'] };
   }
   const { attempt: number, runnerId, result } = attempt;
   const head = { job_id: jobId, attempt: number, runner_id: runnerId };
-  const { files: stored, fault } = result === undefined ? NONE_UPLOADED : await uploadedFiles(core, result);
+  const { files: stored, fault } = result === undefined ? NONE_UPLOADED : await uploadedFiles(parts, result);
   const notes = (result?.upload?.failed ?? []).map((it) => `not uploaded: ${it}`);
   const isAllStored = result !== undefined && stored.length > 0 && notes.length === 0 && isWhole(result);
   if (fault !== undefined) notes.push(fault.note);
   const isServed = stored.length > 0 && fault?.isUnserved !== true;
   if (isAllStored) return { ...head, is_readable: isServed, files: stored, notes };
-  const found = await listOfRunner(core, attempt, stop);
+  const found = await listOfRunner(parts, attempt, stop);
   if (typeof found !== 'string') {
     const files = found.files.map(({ path, bytes, modified_ms }): RunFile => {
       const modified_at = new Date(Math.min(Math.max(0, modified_ms), LAST_INSTANT_MS)).toISOString();
@@ -42,7 +47,7 @@ export async function jobFiles(
     });
     return { ...head, is_readable: true, files: merged(files, stored), notes: [...notes, ...found.notes] };
   }
-  const files = result === undefined ? [] : await filesOfResult(core, result);
+  const files = result === undefined ? [] : await filesOfResult(parts, result);
   const source =
     result === undefined ? 'no result names its files' : 'the files are those of the result, without their sizes';
   return { ...head, is_readable: isServed, files: merged(files, stored), notes: [...notes, found, source] };
@@ -67,11 +72,14 @@ interface UploadedFiles {
 const NONE_UPLOADED: UploadedFiles = { files: [] };
 
 /** The files of a result that are in the object store, with sizes where it can be asked. */
-async function uploadedFiles(core: Core, { output_files, telemetry_data }: StoredResult): Promise<UploadedFiles> {
+async function uploadedFiles(
+  parts: RunFilesParts,
+  { output_files, telemetry_data }: StoredResult,
+): Promise<UploadedFiles> {
   const addresses = [...output_files, telemetry_data ?? ''].filter((it) => it.startsWith('s3://'));
   const [one] = addresses;
   if (one === undefined) return NONE_UPLOADED;
-  const first = objectOf(core, one);
+  const first = objectOf(parts, one);
   const sizes = new Map<string, ListedObject>();
   let fault: UploadedFiles['fault'];
   if (first === undefined) {
@@ -96,7 +104,7 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
     return { path, kind: fileKindOf(path), ...known, place: 'object-store', address };
   };
   const files: RunFile[] = [];
-  for await (const part of core.share.mapped(new Set(addresses), fileOf)) files.push(...part);
+  for await (const part of parts.share.mapped(new Set(addresses), fileOf)) files.push(...part);
   return fault === undefined ? { files } : { files, fault };
 }
 
@@ -104,17 +112,21 @@ async function uploadedFiles(core: Core, { output_files, telemetry_data }: Store
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
 /** Why there is none, as a sentence. */
-async function listOfRunner(core: Core, attempt: FileAttempt, stop: Abandoned): Promise<RunnerFiles | string> {
+async function listOfRunner(
+  parts: RunFilesParts,
+  attempt: FileAttempt,
+  stop: Abandoned,
+): Promise<RunnerFiles | string> {
   const { jobId, attempt: number, runnerId } = attempt;
   try {
     const question = { type: 'list' as const, job_id: jobId, attempt: number };
-    const answer = await core.fileRequests.ask(runnerId, question, stop);
+    const answer = await parts.fileRequests.ask(runnerId, question, stop);
     if (answer.type === 'refused') return `runner "${runnerId}" cannot list its files: ${answer.detail}`;
     const found = listFrom(answer.bytes);
     return found ?? `runner "${runnerId}" sent a list of files that cannot be read; update its program`;
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    return silenceOf(core, runnerId);
+    return silenceOf(parts, runnerId);
   }
 }
 
@@ -129,7 +141,7 @@ function listFrom(bytes: Uint8Array): RunnerFiles | undefined {
   }
 }
 
-async function filesOfResult(core: Core, { output_files, telemetry_data }: StoredResult): Promise<RunFile[]> {
+async function filesOfResult(parts: RunFilesParts, { output_files, telemetry_data }: StoredResult): Promise<RunFile[]> {
   const addresses = new Set([...output_files, ...(telemetry_data == null ? [] : [telemetry_data])]);
   const files: RunFile[] = [];
   const fileOf = (address: string): RunFile => {
@@ -137,6 +149,6 @@ async function filesOfResult(core: Core, { output_files, telemetry_data }: Store
     return { path, kind: fileKindOf(path), place: 'runner', address };
   };
   // A result may name a hundred thousand files.
-  for await (const part of core.share.mapped(addresses, fileOf)) files.push(...part);
+  for await (const part of parts.share.mapped(addresses, fileOf)) files.push(...part);
   return files;
 }

@@ -5,9 +5,15 @@ import { filePathFault } from '../../domain/runs/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, SignedUpload, Uuid } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
-import { readJob } from '../reads/resources.ts';
 import { ObjectStoreError, type ObjectStore } from './object-store/object-store.ts';
+import { type StoreReader, readJob } from '../kernel/records/lookup.ts';
+
+export interface ObjectStorePart {
+  /** Where files of runs are uploaded to; undefined: nowhere. */
+  objectStore: ObjectStore | undefined;
+}
+
+export interface RunPlaceParts extends StoreReader, ObjectStorePart {}
 
 /** A file in several parts has parts of this size. */
 const PART_BYTES = 8 << 20;
@@ -20,16 +26,16 @@ export interface RunPlace {
 }
 
 /** Whether files of this study are uploaded: it names a bucket that this coordinator may use. */
-export function uploads(core: Core, { telemetry }: Pick<BatchConfig, 'telemetry'>): boolean {
-  return core.options.objectStore?.serves(telemetry.storage.s3_bucket) ?? false;
+export function uploads(parts: ObjectStorePart, { telemetry }: Pick<BatchConfig, 'telemetry'>): boolean {
+  return parts.objectStore?.serves(telemetry.storage.s3_bucket) ?? false;
 }
 
 /** `<s3_prefix>/<batch_id>/<run_id>`. @throws SimbatchError `uploads-unavailable` where files are not uploaded */
-export function requireRunPlace(core: Core, jobId: Uuid): RunPlace {
-  const { batchState } = readJob(core, core.store, jobId);
-  const { config } = core.studyCache.of(batchState.context).submission;
-  const store = core.options.objectStore;
-  if (store === undefined || !uploads(core, config)) {
+export function requireRunPlace(parts: RunPlaceParts, jobId: Uuid): RunPlace {
+  const { batchState } = readJob(parts, parts.store, jobId);
+  const { config } = parts.studyCache.of(batchState.context).submission;
+  const store = parts.objectStore;
+  if (store === undefined || !uploads(parts, config)) {
     throw new SimbatchError(
       'uploads-unavailable',
       `files of job ${jobId} are not uploaded: the study names no bucket that this coordinator may use; see --s3-bucket`,

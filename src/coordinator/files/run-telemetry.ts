@@ -4,9 +4,8 @@ import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TelemetryReading } from '../answers/worker/telemetry/bands.ts';
-import type { Core } from '../core.ts';
 import { fileAttempt } from './file-attempt.ts';
-import { readFile } from './read-file.ts';
+import { readFile, type ReadFileParts } from './read-file.ts';
 
 /** Larger files are not read. */
 const MAX_BYTES = LIMITS.relayedFileBytes;
@@ -14,16 +13,16 @@ const MAX_BYTES = LIMITS.relayedFileBytes;
 const READ_MS = 20_000;
 
 /** Never rejects: the reason is part of the answer. */
-export async function runTelemetry(core: Core, jobId: Uuid): Promise<TelemetryReading> {
+export async function runTelemetry(parts: ReadFileParts, jobId: Uuid): Promise<TelemetryReading> {
   const stop = new AbortController();
   const late = (): void => stop.abort(new Error(`it was not read within ${String(READ_MS / 1000)} s`));
-  const cancel = core.clock.after(READ_MS, late);
+  const cancel = parts.clock.after(READ_MS, late);
   try {
-    const attempt = fileAttempt(core, jobId, undefined);
+    const attempt = fileAttempt(parts, jobId, undefined);
     const path = pathInAttempt(attempt?.result?.telemetry_data ?? '');
     if (path === undefined || fileKindOf(path) !== 'telemetry') return { why: 'it has no telemetry', isLasting: true };
     const wish = { path, attempt: attempt?.attempt, range: undefined, isHead: false };
-    const reading = await readFile(core, jobId, wish, stop.signal);
+    const reading = await readFile(parts, jobId, wish, stop.signal);
     if (reading.size > MAX_BYTES) {
       reading.close();
       return tooLarge(reading.size);

@@ -13,32 +13,44 @@ import type {
   UploadResponse,
   Uuid,
 } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
 import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
-import { jobOrThrow } from '../studies/cancel.ts';
-import { jobResult, readJob } from '../reads/resources.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
-import type { Turn } from '../kernel/turn/turn.ts';
-import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from './run-place.ts';
+import type { Turn, Turns } from '../kernel/turn/turn.ts';
+import {
+  type ObjectStorePart,
+  requireParts,
+  requirePath,
+  requireRunPlace,
+  requireSent,
+  signFile,
+  type RunPlace,
+  type RunPlaceParts,
+} from './run-place.ts';
+import { readJob, jobOrThrow } from '../kernel/records/lookup.ts';
+import { jobResult } from '../kernel/records/results.ts';
+
+interface UploadParts extends RunPlaceParts {
+  turns: Turns;
+}
 
 /** Runs that a finding names. */
 const MOST_EXAMPLES = 5;
 
 /** `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. @throws SimbatchError `uploads-unavailable` */
-function requirePlace(core: Core, jobId: Uuid, attempt: number): RunPlace {
-  const place = requireRunPlace(core, jobId);
+function requirePlace(parts: UploadParts, jobId: Uuid, attempt: number): RunPlace {
+  const place = requireRunPlace(parts, jobId);
   return { ...place, prefix: `${place.prefix}/attempt-${String(attempt)}` };
 }
 
 /** Signs the addresses of files. @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request` */
 export async function beginUpload(
-  core: Core,
+  parts: UploadParts,
   jobId: Uuid,
   { runner_id, attempt, files }: UploadRequest,
 ): Promise<UploadResponse> {
-  requireEnded(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
-  const place = requirePlace(core, jobId, attempt);
+  requireEnded(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(parts, jobId, attempt);
   requireParts(files);
   const signed: SignedUpload[] = [];
   for (const { path, bytes } of files) {
@@ -53,14 +65,14 @@ export async function beginUpload(
  * @throws SimbatchError `stale-attempt`, `uploads-unavailable`; the result is unchanged then
  */
 export async function completeUpload(
-  core: Core,
+  parts: UploadParts,
   jobId: Uuid,
   { runner_id, attempt, files, failed }: UploadCompleteRequest,
 ): Promise<JobResult> {
-  requireEnded(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
-  const { store, bucket, prefix } = requirePlace(core, jobId, attempt);
+  requireEnded(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  const { store, bucket, prefix } = requirePlace(parts, jobId, attempt);
   for (const file of files) await requireSent({ store, bucket, prefix }, file);
-  await core.turns.run('complete-upload', (turn) => {
+  await parts.turns.run('complete-upload', (turn) => {
     requireEnded(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const text = turn.read(keys.result(jobId));
     if (text === undefined) return;
@@ -69,7 +81,7 @@ export async function completeUpload(
     turn.put(keys.result(jobId), JSON.stringify(after));
     countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
   });
-  return jobResult(core, jobId);
+  return jobResult(parts, jobId);
 }
 
 /** Counts the files of a run that stay on its runner, for the findings of its batch. A repeated report counts once. */
@@ -132,9 +144,9 @@ export interface StoredObject {
 }
 
 /** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
-export function objectOf(core: Core, address: string): StoredObject | undefined {
+export function objectOf(parts: ObjectStorePart, address: string): StoredObject | undefined {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
-  const store = core.options.objectStore;
+  const store = parts.objectStore;
   if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;
   return { store, bucket, key };
 }

@@ -47,6 +47,8 @@ interface Parts {
   store: Store;
   studyCache: StudyCache;
   turns: Turns;
+  /** The open batches after a restart. */
+  openBatches(): Iterable<BatchState>;
   /** The state of a batch, in memory or stored. */
   stateOf(batchId: Uuid): BatchState | undefined;
   /** Called when judging fails. */
@@ -73,8 +75,13 @@ export class Judgements {
     return judgement === undefined ? undefined : outcomesOfResult(judgement.study, result);
   }
 
+  /** Takes over the open batches after a restart. */
+  restore(): void {
+    for (const state of this.#parts.openBatches()) this.#takeOver(state);
+  }
+
   /** Takes over an open batch after a restart, or an ended batch that is not judged to its end. */
-  restore(state: BatchState): void {
+  #takeOver(state: BatchState): void {
     const { batchId } = state.context;
     if (this.#isStopped || (state.context.requirements ?? 0) === 0) return;
     if (this.#entries.has(batchId) || this.#unusable.has(batchId)) return;
@@ -120,7 +127,7 @@ export class Judgements {
     if (!isOpen) {
       const stored = this.#parts.store.get(keys.verdicts(batchId));
       const verdicts = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord).verdicts;
-      if (verdicts === undefined) this.restore(state);
+      if (verdicts === undefined) this.#takeOver(state);
       return verdicts;
     }
     const entry = this.#entries.get(batchId);
@@ -137,7 +144,7 @@ export class Judgements {
   }
 
   /** Ends all judging; the next start continues it. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#running);
   }

@@ -67,7 +67,7 @@ export class Notifications {
     if (this.#receivers.length > 0) this.#blocked.tick();
   }
 
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     await this.#blocked.stop();
     await this.#deliveries.stop();
   }

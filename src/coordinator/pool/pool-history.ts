@@ -63,7 +63,7 @@ export class PoolHistory {
     if (this.#minutes.length > MOST_MINUTES) this.#minutes.shift();
   }
 
-  onFacts(facts: readonly Fact[]): void {
+  committed(facts: readonly Fact[]): void {
     for (const fact of facts) {
       if (fact.type === 'job.started') this.#running.set(fact.jobId, fact.now);
       else if (fact.type === 'job.requeued' || fact.type === 'job.ended') this.#onEnd(fact);

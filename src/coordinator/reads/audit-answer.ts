@@ -10,22 +10,22 @@ import { jobId } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
 import { decodeRunner, isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
-import type { Core } from '../core.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { keys } from '../kernel/storage/keys.ts';
-import type { StoreView } from '../kernel/storage/store.ts';
+import type { Store, StoreView } from '../kernel/storage/store.ts';
 import { isComparable } from '../studies/growth/audit.ts';
+import type { ListingParts } from './listings.ts';
 
 /** The latest answers, so that a client that polls costs nothing while no run ends. */
 const MAX_ANSWERS = 20;
-const latest = new WeakMap<Core, Map<string, Promise<AuditAnswer>>>();
+const latest = new WeakMap<Store, Map<string, Promise<AuditAnswer>>>();
 
 /**
  * The comparison of an audit with the runs that it repeats, as of now.
  * @throws SimbatchError `unknown-batch`; `illegal-transition` for a batch that is not an audit
  */
-export async function auditAnswer(core: Core, batchId: Uuid): Promise<AuditAnswer> {
-  const state = readBatch(core.store, batchId);
+export async function auditAnswer(parts: ListingParts, batchId: Uuid): Promise<AuditAnswer> {
+  const state = readBatch(parts.store, batchId);
   const { parent } = state.context;
   if (parent?.relation !== 'audit') {
     const why = parent === undefined ? 'it was submitted' : `it is a ${parent.relation}`;
@@ -34,11 +34,11 @@ export async function auditAnswer(core: Core, batchId: Uuid): Promise<AuditAnswe
       `batch ${batchId} is not an audit: ${why}; ask for one of its children with the relation audit`,
     );
   }
-  const answers = latest.get(core) ?? new Map<string, Promise<AuditAnswer>>();
-  latest.set(core, answers);
+  const answers = latest.get(parts.store) ?? new Map<string, Promise<AuditAnswer>>();
+  latest.set(parts.store, answers);
   const key = `${batchId} ${versionOf(state)}`;
   const known = answers.get(key);
-  const answer = known ?? comparison(core, batchId);
+  const answer = known ?? comparison(parts, batchId);
   answers.delete(key);
   answers.set(key, answer);
   if (answers.size > MAX_ANSWERS) answers.delete(answers.keys().next().value as string);
@@ -46,18 +46,18 @@ export async function auditAnswer(core: Core, batchId: Uuid): Promise<AuditAnswe
   return answer;
 }
 
-async function comparison(core: Core, batchId: Uuid): Promise<AuditAnswer> {
-  const view = core.store.snapshot();
+async function comparison(parts: ListingParts, batchId: Uuid): Promise<AuditAnswer> {
+  const view = parts.store.snapshot();
   try {
     const { context } = readBatch(view, batchId);
     const audited = context.parent!.batchId;
-    const { selection } = core.studyCache.of(context, { read: (key) => view.get(key) });
+    const { selection } = parts.studyCache.of(context, { read: (key) => view.get(key) });
     // The records of a deleted batch remain for a while.
     const hasOriginals = view.get(keys.batch(audited)) !== undefined;
     const tally = new AuditTally();
     let open = 0;
     let notCompared = 0;
-    for await (const runId of core.share.paced(selection.runIds())) {
+    for await (const runId of parts.share.paced(selection.runIds())) {
       const after = runOf(view, jobId(batchId, runId));
       if (after === 'open' && !context.cancelRequested) {
         open += 1;

@@ -7,13 +7,19 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Listing } from './listings.ts';
 import { backupText } from '../kernel/storage/backup.ts';
-import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch } from '../kernel/storage/keys.ts';
 import { timestamp } from '../kernel/records/to-resource.ts';
 import { decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
-import type { Entry, StoreView } from '../kernel/storage/store.ts';
+import type { Entry, StoreView, Store } from '../kernel/storage/store.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
+import type { Clock } from '../../base/clock.ts';
+
+interface ExportParts {
+  store: Store;
+  clock: Clock;
+  share: EventLoopShare;
+}
 
 /** A record of an export: its key in the file, and its value as stored. */
 export interface ExportedRecord {
@@ -27,11 +33,12 @@ export interface ExportListing {
 }
 
 /** All records as of now, in the format of `kernel/storage/backup.ts`. Must be iterated to its end or returned from. */
-export const backup = (core: Core): AsyncIterable<string> => backupText(core.store, core.clock.now(), core.share);
+export const backup = (parts: ExportParts): AsyncIterable<string> =>
+  backupText(parts.store, parts.clock.now(), parts.share);
 
 /** All records of one batch, or of all batches, as of one instant. @throws SimbatchError `unknown-batch` */
-export function exportSnapshot(core: Core, batchId?: Uuid): ExportListing {
-  const snapshot = core.store.snapshot();
+export function exportSnapshot(parts: ExportParts, batchId?: Uuid): ExportListing {
+  const snapshot = parts.store.snapshot();
   try {
     if (batchId !== undefined) readBatch(snapshot, batchId);
   } catch (error) {
@@ -42,10 +49,10 @@ export function exportSnapshot(core: Core, batchId?: Uuid): ExportListing {
     format: SNAPSHOT_FORMAT,
     kind: 'export',
     made_by: `simbatch ${packageVersion}`,
-    taken_at: timestamp(core.clock.now()),
+    taken_at: timestamp(parts.clock.now()),
     batch_id: batchId ?? null,
   };
-  return { head, records: { total: undefined, chunks: freed(core.share, snapshot, batchId), next: () => undefined } };
+  return { head, records: { total: undefined, chunks: freed(parts.share, snapshot, batchId), next: () => undefined } };
 }
 
 async function* freed(

@@ -6,48 +6,66 @@ import { findingsOf } from '../../domain/findings/findings.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
-import type { Core } from '../core.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
 import { runners } from './resources.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { Statistics } from '../scheduling/statistics.ts';
+import type { StudyHealth } from '../runs/study-health.ts';
+import type { LauncherReports } from '../pool/launcher-reports.ts';
+import type { StoreReader } from '../kernel/records/lookup.ts';
+
+/** The parts that findings come from. */
+export interface FindingParts extends StoreReader {
+  clock: Clock;
+  share: EventLoopShare;
+  health: StudyHealth;
+  statistics: Statistics;
+  scheduler: Scheduler;
+  launcherReports: LauncherReports;
+  /** Returns the free bytes on the disk of the store; undefined where they are not known. */
+  freeBytes: (() => Promise<number | undefined>) | undefined;
+}
 
 /** Returns the findings, in the order of docs/api.md; none for a study of which nothing is to be said. */
-export async function findings(core: Core, batchId: Uuid): Promise<Finding[]> {
-  const state = readBatch(core.store, batchId);
-  const { tally } = await core.health.read(state);
+export async function findings(parts: FindingParts, batchId: Uuid): Promise<Finding[]> {
+  const state = readBatch(parts.store, batchId);
+  const { tally } = await parts.health.read(state);
   const isOver = isTerminal(state.value);
-  const { submission } = core.studyCache.of(state.context);
+  const { submission } = parts.studyCache.of(state.context);
   const { early_termination: earlyTermination, telemetry } = submission.config;
   return findingsOf({
     ...ofBatch(state),
-    now: core.clock.now(),
-    runLength: runLengthOf(core.statistics, state.context),
-    runners: isOver ? [] : (await runners(core, {})).runners,
-    ...reservationOf(core, batchId),
-    ...launchersOf(core, batchId),
+    now: parts.clock.now(),
+    runLength: runLengthOf(parts.statistics, state.context),
+    runners: isOver ? [] : (await runners(parts, {})).runners,
+    ...reservationOf(parts, batchId),
+    ...launchersOf(parts, batchId),
     earlyTermination,
     variables: telemetry.variables,
     image: imageOf(submission.config.compute.container.image),
-    ...unsentOf(core, batchId),
+    ...unsentOf(parts, batchId),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
-    storeFreeBytes: isOver ? undefined : await core.options.freeBytes?.(),
+    storeFreeBytes: isOver ? undefined : await parts.freeBytes?.(),
   });
 }
 
-function unsentOf({ store }: Core, batchId: Uuid): Pick<Situation, 'unsent'> {
+function unsentOf({ store }: FindingParts, batchId: Uuid): Pick<Situation, 'unsent'> {
   const text = store.get(keys.unsent(batchId));
   return text === undefined ? {} : { unsent: JSON.parse(text) as UnsentFiles };
 }
 
-function reservationOf({ scheduler }: Core, batchId: Uuid): Pick<Situation, 'reservation'> {
+function reservationOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'reservation'> {
   const reservation = scheduler.reservation(batchId);
   return reservation === undefined ? {} : { reservation };
 }
 
-function launchersOf({ launcherReports, clock }: Core, batchId: Uuid): Pick<Situation, 'launchers'> {
+function launchersOf({ launcherReports, clock }: FindingParts, batchId: Uuid): Pick<Situation, 'launchers'> {
   const now = clock.now();
   const unserved = launcherReports.unservedOf(batchId, now);
   if (unserved === undefined) return {};

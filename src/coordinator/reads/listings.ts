@@ -8,12 +8,17 @@ import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { Batch, Job, JobStatus, Uuid } from '../../contract/types.ts';
 import type { BatchListQuery, JobFilter } from '../../contract/queries.ts';
-import type { Core } from '../core.ts';
 import { allOf, idOf, keys, ofBatch, type KeyRange } from '../kernel/storage/keys.ts';
 import { jobsByStatus, toBatch, toJob } from '../kernel/records/to-resource.ts';
 import { decodeBatch, decodeJob, derivedJob, type BatchState, type JobState } from '../kernel/actors/actor-kinds.ts';
 import type { StoreView } from '../kernel/storage/store.ts';
 import { isEmpty } from './resources.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type { StoreReader } from '../kernel/records/lookup.ts';
+
+export interface ListingParts extends StoreReader {
+  share: EventLoopShare;
+}
 
 /** `after`: the position of the last item seen, as an earlier listing returned it. Without `limit` the listing is complete. */
 export interface PageRequest {
@@ -86,10 +91,10 @@ function freeing<T>(snapshot: StoreView, chunks: AsyncIterable<T>): AsyncIterabl
 
 /** Opens a listing on a new view, and releases the view when opening fails. */
 export async function openListing<T>(
-  core: Core,
+  parts: ListingParts,
   make: (snapshot: StoreView) => Promise<Listing<T>>,
 ): Promise<Listing<T>> {
-  const snapshot = core.store.snapshot();
+  const snapshot = parts.store.snapshot();
   try {
     return await make(snapshot);
   } catch (error) {
@@ -99,7 +104,7 @@ export async function openListing<T>(
 }
 
 async function* allBatches(
-  { share }: Core,
+  { share }: ListingParts,
   snapshot: StoreView,
   after: Uuid | undefined,
   inclusive: boolean,
@@ -114,7 +119,7 @@ async function* allBatches(
 
 /** From the newest on, or from the one before `before`; `chunkSize` batches are read at a time. */
 async function* newestBatches(
-  { share }: Core,
+  { share }: ListingParts,
   snapshot: StoreView,
   before: Uuid | undefined,
   chunkSize: number,
@@ -127,26 +132,26 @@ async function* newestBatches(
 }
 
 /** The batches that match. A page in the order `newest` has no total: counting reads every batch, and the page does not. */
-export function batches(core: Core, filter: BatchListQuery, page: PageRequest = {}): Promise<Listing<Batch>> {
+export function batches(parts: ListingParts, filter: BatchListQuery, page: PageRequest = {}): Promise<Listing<Batch>> {
   const isNewest = filter.order === 'newest';
   const isLabelled = hasLabels(filter.label);
   const matches = ({ value, context }: BatchState): boolean =>
     (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
     (isEmpty(filter.name) || filter.name?.includes(context.name) === true) &&
     isLabelled(context.labels);
-  return openListing(core, async (snapshot) => {
+  return openListing(parts, async (snapshot) => {
     let total: number | undefined;
     if (page.limit !== undefined && !isNewest) {
       total = 0;
-      for await (const it of allBatches(core, snapshot, undefined, true)) if (matches(it)) total += 1;
+      for await (const it of allBatches(parts, snapshot, undefined, true)) if (matches(it)) total += 1;
     }
     async function* chunks(): AsyncIterable<Batch[]> {
       // One more than the page shows that there is a next page.
       const isWhole = isEmpty(filter.status) && isEmpty(filter.name) && isEmpty(filter.label);
       const size = isWhole ? Math.min(BATCH_CHUNK, (page.limit ?? BATCH_CHUNK) + 1) : BATCH_CHUNK;
       const found = isNewest
-        ? newestBatches(core, snapshot, page.after, size)
-        : allBatches(core, snapshot, page.after, false);
+        ? newestBatches(parts, snapshot, page.after, size)
+        : allBatches(parts, snapshot, page.after, false);
       for await (const it of found) {
         if (matches(it)) yield [toBatch(it, (key) => snapshot.get(key))];
       }
@@ -156,43 +161,43 @@ export function batches(core: Core, filter: BatchListQuery, page: PageRequest = 
 }
 
 async function* wantedBatches(
-  core: Core,
+  parts: ListingParts,
   snapshot: StoreView,
   filter: JobFilter,
   after: Uuid | undefined,
 ): AsyncIterable<BatchState> {
   if (isEmpty(filter.batch_id)) {
-    yield* allBatches(core, snapshot, after, true);
+    yield* allBatches(parts, snapshot, after, true);
     return;
   }
-  for await (const batchId of core.share.paced([...new Set(filter.batch_id)].sort())) {
+  for await (const batchId of parts.share.paced([...new Set(filter.batch_id)].sort())) {
     if (after !== undefined && batchId < after) continue;
     const record = snapshot.get(keys.batch(batchId));
     if (record !== undefined) yield decodeBatch(record);
   }
 }
 
-export function jobs(core: Core, filter: JobFilter, page: PageRequest = {}): Promise<Listing<Job>> {
+export function jobs(parts: ListingParts, filter: JobFilter, page: PageRequest = {}): Promise<Listing<Job>> {
   const statuses = new Set(isEmpty(filter.status) ? JOB_STATUSES : filter.status);
-  return openListing(core, async (snapshot) => {
+  return openListing(parts, async (snapshot) => {
     const isCounted = isEmpty(filter.runner_id) && isEmpty(filter.run_id);
     let total: number | undefined;
     if (page.limit !== undefined && isCounted) {
       total = 0;
-      for await (const it of wantedBatches(core, snapshot, filter, undefined)) total += countIn(it, statuses);
+      for await (const it of wantedBatches(parts, snapshot, filter, undefined)) total += countIn(it, statuses);
     }
     // A page needs its own size and one more item, which shows that there is a next page.
     const size = Math.min(CHUNK, (page.limit ?? CHUNK) + 1);
     async function* chunks(): AsyncIterable<Job[]> {
       const startBatch = page.after === undefined ? undefined : batchIdOf(page.after);
-      for await (const batch of wantedBatches(core, snapshot, filter, startBatch)) {
+      for await (const batch of wantedBatches(parts, snapshot, filter, startBatch)) {
         if (countIn(batch, statuses) === 0) continue;
         const isStart = page.after !== undefined && batch.context.batchId === startBatch;
         const from = isStart ? runIdOf(page.after as string) + 1 : 0;
         // A batch may be deleted while its jobs are listed.
-        const study = core.studyCache.of(batch.context, { read: (key) => snapshot.get(key) });
-        for await (const states of jobsOf(core, snapshot, batch, study.selection, filter, statuses, from, size)) {
-          yield* core.share.mapped(states, (it) => toJob(it, study));
+        const study = parts.studyCache.of(batch.context, { read: (key) => snapshot.get(key) });
+        for await (const states of jobsOf(parts, snapshot, batch, study.selection, filter, statuses, from, size)) {
+          yield* parts.share.mapped(states, (it) => toJob(it, study));
         }
       }
     }
@@ -209,7 +214,7 @@ const countIn = (batch: BatchState, statuses: ReadonlySet<JobStatus>): number =>
 
 /** Yields the jobs of one batch from run `from` on that match, in chunks of at most `size`. */
 async function* jobsOf(
-  core: Core,
+  parts: ListingParts,
   snapshot: StoreView,
   batch: BatchState,
   selection: RunSelection,
@@ -223,7 +228,7 @@ async function* jobsOf(
   const matches = ({ value, context }: JobState): boolean =>
     statuses.has(value) && (runners === undefined || (context.runnerId !== undefined && runners.has(context.runnerId)));
   if (!isEmpty(filter.run_id)) {
-    const states = namedRuns(core, snapshot, batch, selection, filter.run_id ?? [], from);
+    const states = namedRuns(parts, snapshot, batch, selection, filter.run_id ?? [], from);
     for await (const part of states) yield part.filter(matches);
     return;
   }
@@ -242,7 +247,7 @@ async function* jobsOf(
     }
     next = end;
   }
-  for await (const recorded of recordedJobs(core, snapshot, batch, from, size)) {
+  for await (const recorded of recordedJobs(parts, snapshot, batch, from, size)) {
     let chunk: JobState[] = [];
     for (const state of recorded) {
       const index = selection.indexFrom(state.context.runId);
@@ -260,7 +265,7 @@ async function* jobsOf(
 }
 
 function namedRuns(
-  { share }: Core,
+  { share }: ListingParts,
   snapshot: StoreView,
   batch: BatchState,
   selection: RunSelection,
@@ -281,7 +286,7 @@ function namedRuns(
 }
 
 async function* recordedJobs(
-  { share }: Core,
+  { share }: ListingParts,
   snapshot: StoreView,
   batch: BatchState,
   from: number,

@@ -2,14 +2,13 @@
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import type { Batch, JobResult, StoredResult, Uuid } from '../../contract/types.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
-import type { Core } from '../core.ts';
 import { familyOf, mergeable, type FamilyMember, type ReadRecord } from '../kernel/records/family.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { toBatch } from '../kernel/records/to-resource.ts';
 import { idOf, keys, ofBatch } from '../kernel/storage/keys.ts';
 import type { Entry, StoreView } from '../kernel/storage/store.ts';
-import { CHUNK, listing, type Listing, openListing, type PageRequest } from './listings.ts';
-import { resultFrom } from './resources.ts';
+import { CHUNK, listing, type Listing, openListing, type PageRequest, type ListingParts } from './listings.ts';
+import { resultFrom } from '../kernel/records/results.ts';
 
 /** `family`: of each run of the batch's family the latest result, with its `batch_id`. */
 export interface ResultsRequest extends PageRequest {
@@ -18,31 +17,36 @@ export interface ResultsRequest extends PageRequest {
 
 /** @throws SimbatchError `unknown-batch`; `malformed-query` for a family of too many batches */
 export async function batchResults(
-  core: Core,
+  parts: ListingParts,
   batchId: Uuid,
   { family = false, ...page }: ResultsRequest = {},
 ): Promise<{ batch: Batch; results: Listing<JobResult> }> {
   let batch: Batch | undefined;
-  const results = await openListing(core, async (snapshot) => {
+  const results = await openListing(parts, async (snapshot) => {
     const state = readBatch(snapshot, batchId);
     const read: ReadRecord = (key) => snapshot.get(key);
     batch = toBatch(state, read);
-    if (!family) return ownResults(core, snapshot, state, page);
-    const members = mergeable(await familyOf(core.share, read, state.context));
+    if (!family) return ownResults(parts, snapshot, state, page);
+    const members = mergeable(await familyOf(parts.share, read, state.context));
     const replicates = new Map(members.map((it) => [it.state.context.batchId, it.replicate]));
     const position = ({ job_id: id }: JobResult): string => `${replicates.get(batchIdOf(id)) ?? 0}.${runIdOf(id)}`;
-    return listing(snapshot, familyResults(core, snapshot, members, page), page, position, undefined);
+    return listing(snapshot, familyResults(parts, snapshot, members, page), page, position, undefined);
   });
   return { batch: batch!, results };
 }
 
-function ownResults(core: Core, snapshot: StoreView, state: BatchState, page: PageRequest): Listing<JobResult> {
+function ownResults(
+  parts: ListingParts,
+  snapshot: StoreView,
+  state: BatchState,
+  page: PageRequest,
+): Listing<JobResult> {
   const { batchId, completed, failed, timedOut } = state.context;
   const range = ofBatch('result', batchId);
   if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
   async function* chunks(): AsyncIterable<JobResult[]> {
     for await (const chunk of snapshot.entries(range, { chunkSize: chunkSize(page) })) {
-      yield* core.share.mapped(chunk, ([, record]) => resultFrom(snapshot, JSON.parse(record) as StoredResult));
+      yield* parts.share.mapped(chunk, ([, record]) => resultFrom(snapshot, JSON.parse(record) as StoredResult));
     }
   }
   return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
@@ -52,7 +56,7 @@ const chunkSize = ({ limit = CHUNK }: PageRequest): number => Math.min(CHUNK, li
 
 /** `members`: by replicate, then by age. */
 async function* familyResults(
-  core: Core,
+  parts: ListingParts,
   snapshot: StoreView,
   members: readonly FamilyMember[],
   page: PageRequest,
@@ -65,7 +69,7 @@ async function* familyResults(
     const group = members.filter((it) => it.replicate === each);
     const latest = latestOfRuns(group.map((it) => entriesFrom(snapshot, it.state.context.batchId, from, size)));
     for await (const entries of latest) {
-      yield* core.share.mapped(entries, ([, record]): JobResult => {
+      yield* parts.share.mapped(entries, ([, record]): JobResult => {
         const { job_id, ...result } = resultFrom(snapshot, JSON.parse(record) as StoredResult);
         return { job_id, batch_id: batchIdOf(job_id), ...result };
       });

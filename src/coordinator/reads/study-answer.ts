@@ -2,25 +2,28 @@
 import { createHash } from 'node:crypto';
 import type { StudyEvidence } from '../../analysis/conclusion/evidence.ts';
 import { type Asked, concluded, questionOf } from '../../analysis/questions.ts';
-import type { Answer, AskOptions } from '../answers/answers.ts';
+import type { Answer, Answers, AskOptions } from '../answers/answers.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
-import type { Core } from '../core.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
-import { findings } from './findings.ts';
+import { findings, type FindingParts } from './findings.ts';
+
+interface StudyAnswerParts extends FindingParts {
+  answers: Answers;
+}
 
 /** See `Answers.ask`. A study that ends meanwhile is answered as ended. */
-export async function answer(core: Core, asked: Asked, options: AskOptions): Promise<Answer> {
+export async function answer(parts: StudyAnswerParts, asked: Asked, options: AskOptions): Promise<Answer> {
   const { name, batchId } = asked;
-  if (questionOf(name).conclude === undefined) return core.answers.ask(asked, options);
+  if (questionOf(name).conclude === undefined) return parts.answers.ask(asked, options);
   const { isKnown, ...rest } = options;
   for (;;) {
     // The tag of the evidence is not that of the answer, which has the situation in it.
-    const found = await core.answers.ask(asked, rest);
+    const found = await parts.answers.ask(asked, rest);
     if (found.state !== 'ready') return found;
     const evidence = JSON.parse(Buffer.from(found.body).toString('utf8')) as StudyEvidence;
     if (options.family === true) return answered(concluded(name, evidence), isKnown);
-    const present = await findings(core, batchId);
-    const { value: status, context } = readBatch(core.store, batchId);
+    const present = await findings(parts, batchId);
+    const { value: status, context } = readBatch(parts.store, batchId);
     const situation = { status, cancelReason: context.cancelReason, findings: present };
     if (isTerminal(status) && evidence.counts.open > 0) continue;
     return answered(concluded(name, evidence, situation), isKnown);

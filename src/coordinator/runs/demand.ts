@@ -2,18 +2,26 @@
 import { activeRuns } from '../../../machines/batch.ts';
 import type { ContainerConfig, DemandGroup, DemandResponse } from '../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import type { Core } from '../core.ts';
 import { BYTES_PER_GB } from '../../domain/scheduling.ts';
-import { meanRunMs } from '../scheduling/statistics.ts';
-import type { WaitingRuns } from '../scheduling/scheduler.ts';
+import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
+import type { WaitingRuns, Scheduler } from '../scheduling/scheduler.ts';
+import type { StudyCache } from '../kernel/records/study-cache.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+
+interface DemandParts {
+  share: EventLoopShare;
+  scheduler: Scheduler;
+  studyCache: StudyCache;
+  statistics: Statistics;
+}
 
 const MAX_NAMED_BATCHES = 100;
 
 /** Takes time in proportion to the number of open batches, not to that of their runs. */
-export async function demand(core: Core): Promise<DemandResponse> {
+export async function demand(parts: DemandParts): Promise<DemandResponse> {
   const groups = new Map<string, DemandGroup>();
   let runs = 0;
-  for await (const part of core.share.mapped(core.scheduler.waiting(), (it) => groupOf(core, it))) {
+  for await (const part of parts.share.mapped(parts.scheduler.waiting(), (it) => groupOf(parts, it))) {
     for (const [key, group] of part) {
       runs += group.runs;
       const known = groups.get(key);
@@ -27,7 +35,10 @@ export async function demand(core: Core): Promise<DemandResponse> {
   };
 }
 
-function groupOf({ studyCache, statistics }: Core, { context: c, runs, sinceMs }: WaitingRuns): [string, DemandGroup] {
+function groupOf(
+  { studyCache, statistics }: DemandParts,
+  { context: c, runs, sinceMs }: WaitingRuns,
+): [string, DemandGroup] {
   const { container, kubernetes, baremetal } = studyCache.computeOf(c.batchId);
   const mean = meanRunMs(statistics, c.simulationName);
   const needs = {

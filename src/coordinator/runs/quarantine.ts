@@ -6,39 +6,53 @@ import { failingRunners, LEVEL } from '../../analysis/groups/failing-runners.ts'
 import type { FailingRunner } from '../../domain/findings/finding.ts';
 import { fits, freeCapacityOf, supports, type ResourceRequest } from '../../domain/scheduling.ts';
 import type { Uuid } from '../../contract/types.ts';
-import { stateOf } from '../kernel/actors/directory.ts';
-import type { Core } from '../core.ts';
-import { takeBack } from './waiting-runs.ts';
+import { stateOf, type Directory } from '../kernel/actors/directory.ts';
+import { takeBack, type WaitingParts } from './waiting-runs.ts';
+import type { Turns } from '../kernel/turn/turn.ts';
+import type { StudyHealth } from './study-health.ts';
+
+interface QuarantineParts extends WaitingParts {
+  turns: Turns;
+  directory: Directory;
+  health: StudyHealth;
+  /** The level of the test; true: that of the finding, false: no runner is quarantined. */
+  quarantine: boolean | number;
+}
 
 export const QUARANTINE_MS = 3_600_000;
 
 /** Quarantines the failing runners of the studies of which attempts have ended since the last call. */
-export async function quarantineFailing(core: Core): Promise<void> {
-  const { quarantine: level } = core.options;
-  for (const { batchId, tally } of core.health.takeChanged()) {
+export async function quarantineFailing(parts: QuarantineParts): Promise<void> {
+  const { quarantine: level } = parts;
+  if (level === false) return;
+  for (const { batchId, tally } of parts.health.takeChanged()) {
     for (const found of failingRunners(tally.runners(), level === true ? LEVEL : Number(level)))
-      await quarantine(core, batchId, found);
+      await quarantine(parts, batchId, found);
   }
 }
 
-async function quarantine(core: Core, batchId: Uuid, found: FailingRunner): Promise<void> {
-  await core.turns.run('quarantine', (turn) => {
+async function quarantine(parts: QuarantineParts, batchId: Uuid, found: FailingRunner): Promise<void> {
+  await parts.turns.run('quarantine', (turn) => {
     const { runnerId, failed, finished, othersFailed, othersFinished } = found;
     const batch = turn.state('batch', batchId);
-    if (batch === undefined || !isOtherAble(core, batch.context, runnerId)) return;
+    if (batch === undefined || !isOtherAble(parts, batch.context, runnerId)) return;
     const reason = `quarantine: ${failed} of its ${finished} attempts failed in batch ${batchId}, and ${othersFailed} of ${othersFinished} on other runners`;
     const event = { type: 'QUARANTINE', reason, untilMs: turn.now + QUARANTINE_MS, now: turn.now } as const;
     // A runner that takes no work now is silent or drained.
     if (!turn.accepts('runner', runnerId, event)) return;
-    takeBack(core, turn, { runnerId });
+    takeBack(parts, turn, { runnerId });
     turn.send('runner', runnerId, event);
     turn.deliverFacts();
   });
 }
 
 /** True when another runner takes work of the study: the last one is never quarantined. */
-function isOtherAble(core: Core, work: ResourceRequest & { simulationName: string }, notThis: string): boolean {
-  for (const activation of core.directory.runners.values()) {
+function isOtherAble(
+  parts: QuarantineParts,
+  work: ResourceRequest & { simulationName: string },
+  notThis: string,
+): boolean {
+  for (const activation of parts.directory.runners.values()) {
     const { value, context } = stateOf(activation);
     const takesWork = activation.id !== notThis && (value === 'Idle' || value === 'Busy');
     if (!takesWork || !supports(context.capabilities, work.simulationName)) continue;

@@ -21,29 +21,38 @@ import { ownErrorOf } from '../../domain/runs/failure-groups.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
-import type { Core } from '../core.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { toJob, reportedResult } from '../kernel/records/to-resource.ts';
 import { encodeResult } from '../kernel/actors/job-codec.ts';
 import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
-import type { Turn } from '../kernel/turn/turn.ts';
-import { batchOrThrow, jobOrThrow } from '../studies/cancel.ts';
-import { runnerOrThrow, sameInstanceOrThrow } from '../pool/runners.ts';
+import type { Turn, Turns } from '../kernel/turn/turn.ts';
+import type { StudyCache } from '../kernel/records/study-cache.ts';
+import type { Judgements } from '../judgement/judgements.ts';
+import { batchOrThrow, jobOrThrow, runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
 
-export const start = (core: Core, jobId: Uuid, { runner_id, attempt }: StartRequest): Promise<Job> =>
-  single(core, runner_id, { type: 'start', job_id: jobId, attempt });
+interface ReportParts {
+  turns: Turns;
+  studyCache: StudyCache;
+  judgements: Judgements;
+}
 
-export const complete = (core: Core, jobId: Uuid, { runner_id, attempt, result }: CompleteRequest): Promise<Job> =>
-  single(core, runner_id, { type: 'complete', job_id: jobId, attempt, result });
+export const start = (parts: ReportParts, jobId: Uuid, { runner_id, attempt }: StartRequest): Promise<Job> =>
+  single(parts, runner_id, { type: 'start', job_id: jobId, attempt });
 
-export const fail = (core: Core, jobId: Uuid, { runner_id, ...request }: FailRequest): Promise<Job> =>
-  single(core, runner_id, { type: 'fail', job_id: jobId, ...request });
+export const complete = (
+  parts: ReportParts,
+  jobId: Uuid,
+  { runner_id, attempt, result }: CompleteRequest,
+): Promise<Job> => single(parts, runner_id, { type: 'complete', job_id: jobId, attempt, result });
 
-function single(core: Core, runnerId: string, report: Report): Promise<Job> {
-  return core.turns.run(report.type, (turn) => {
-    const job = judge(core, turn, runnerId, report);
+export const fail = (parts: ReportParts, jobId: Uuid, { runner_id, ...request }: FailRequest): Promise<Job> =>
+  single(parts, runner_id, { type: 'fail', job_id: jobId, ...request });
+
+function single(parts: ReportParts, runnerId: string, report: Report): Promise<Job> {
+  return parts.turns.run(report.type, (turn) => {
+    const job = judge(parts, turn, runnerId, report);
     const batch = batchOrThrow(turn, batchIdOf(report.job_id));
-    return toJob(job, core.studyCache.of(batch.context));
+    return toJob(job, parts.studyCache.of(batch.context));
   });
 }
 
@@ -51,16 +60,16 @@ function single(core: Core, runnerId: string, report: Report): Promise<Job> {
 export type ReportJudgement = { job_id: Uuid; status: JobStatus } | { job_id: Uuid; refusal: SimbatchError };
 
 /** Applies many reports in one turn. Returns one judgement per report, in their order. */
-export function reports(core: Core, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
-  return core.turns.run('reports', (turn) => {
+export function reports(parts: ReportParts, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
+  return parts.turns.run('reports', (turn) => {
     sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
-    return request.reports.map((report) => judgementOf(core, turn, runnerId, report));
+    return request.reports.map((report) => judgementOf(parts, turn, runnerId, report));
   });
 }
 
-function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): ReportJudgement {
+function judgementOf(parts: ReportParts, turn: Turn, runnerId: string, report: Report): ReportJudgement {
   try {
-    return { job_id: report.job_id, status: judge(core, turn, runnerId, report).value };
+    return { job_id: report.job_id, status: judge(parts, turn, runnerId, report).value };
   } catch (error) {
     // A refusal has changed nothing. Any other error fails the whole turn.
     if (!(error instanceof SimbatchError)) throw error;
@@ -69,10 +78,10 @@ function judgementOf(core: Core, turn: Turn, runnerId: string, report: Report): 
 }
 
 /** Applies a report, recognizes a repeat, or refuses it. */
-function judge(core: Core, turn: Turn, runnerId: string, report: Report): JobState {
+function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
-  const event = eventOf(report, runnerId, turn.now, measuredOf(core, turn, report));
+  const event = eventOf(report, runnerId, turn.now, measuredOf(parts, turn, report));
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
@@ -95,11 +104,11 @@ interface Measured {
 }
 
 /** Undefined where there is nothing to count or judge, as in most studies. */
-function measuredOf(core: Core, turn: Turn, report: Report): Measured | undefined {
+function measuredOf(parts: ReportParts, turn: Turn, report: Report): Measured | undefined {
   if (report.type === 'start' || report.type === 'hand_back') return undefined;
-  const telemetry = telemetryOf(core, turn, report);
+  const telemetry = telemetryOf(parts, turn, report);
   const outcomes =
-    report.type === 'complete' ? core.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
+    report.type === 'complete' ? parts.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
   if (outcomes !== undefined) return telemetry === undefined ? { outcomes } : { telemetry, outcomes };
   return telemetry === undefined ? undefined : { telemetry };
 }
@@ -132,9 +141,9 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
 }
 
 /** The telemetry of the run as its batch counts it; undefined when the runner did not report it. */
-function telemetryOf(core: Core, turn: Turn, report: OutcomeReport): RunTelemetry | undefined {
+function telemetryOf(parts: ReportParts, turn: Turn, report: OutcomeReport): RunTelemetry | undefined {
   if (report.result?.telemetry === undefined) return undefined;
-  const { submission } = core.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
+  const { submission } = parts.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
   return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
 }
 

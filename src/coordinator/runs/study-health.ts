@@ -8,6 +8,7 @@ import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/ty
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/runs/attempt-tally.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { decodeJob, decodeRunner, type BatchState, type JobState } from '../kernel/actors/actor-kinds.ts';
+import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { idOf, keys, ofBatch } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 
@@ -29,8 +30,11 @@ export interface BatchHealth {
   estimating?: { tally: AttemptTally; value: Promise<TimeLeft> } | undefined;
 }
 
-/** The state of a job that the facts are about; undefined when it is not in memory. */
-export type StateOf = (jobId: Uuid) => JobState | undefined;
+interface Parts {
+  store: Store;
+  share: EventLoopShare;
+  directory: Pick<Directory, 'jobs' | 'state'>;
+}
 
 /** Studies in memory; the least recently changed one is dropped, and filled up again when it is asked for. */
 const MAX_STUDIES = 500;
@@ -39,13 +43,13 @@ const LEAST_RECORDS = 2 * RECENT;
 const MOST_RECORDS = 20_000;
 
 export class StudyHealth {
-  readonly #parts: { store: Store; share: EventLoopShare };
+  readonly #parts: Parts;
   readonly #studies = new Map<Uuid, BatchHealth>();
   /** The studies of which attempts have ended since `takeChanged`. */
   #changed = new Set<Uuid>();
   readonly #filling = new Map<Uuid, Promise<void>>();
 
-  constructor(parts: { store: Store; share: EventLoopShare }) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -76,16 +80,18 @@ export class StudyHealth {
   }
 
   /** Enters the active jobs after a restart. */
-  restore(jobs: Iterable<JobState>): void {
+  restore(): void {
     const running: [Uuid, number][] = [];
-    for (const { value, context: c } of jobs)
+    for (const job of this.#parts.directory.jobs.values()) {
+      const { value, context: c } = stateOf(job);
       if (value === 'Running' && c.startedAtMs !== undefined) running.push([c.jobId, c.startedAtMs]);
+    }
     running.sort(([, a], [, b]) => a - b);
     for (const [jobId, startedAtMs] of running) this.#of(batchIdOf(jobId)).running.set(jobId, startedAtMs);
   }
 
-  /** `stateOf` returns the state of a job before it is dropped from memory. */
-  onFacts(facts: readonly Fact[], stateOf: StateOf): void {
+  /** Takes the facts of a group before the actors of ended and requeued runs are dropped, which hold the records of their attempts. */
+  committed(facts: readonly Fact[]): void {
     for (const fact of facts) {
       switch (fact.type) {
         case 'batch.opened':
@@ -103,7 +109,7 @@ export class StudyHealth {
           break;
         case 'job.requeued':
         case 'job.ended':
-          this.#onEnd(fact, stateOf(fact.jobId));
+          this.#onEnd(fact, this.#parts.directory.state('job', fact.jobId));
           break;
         default:
       }

@@ -1,16 +1,21 @@
 /** Runs that wait on a runner for a slot: given to a runner that could start them, or taken back. No run that has started is. */
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
-import type { Core } from '../core.ts';
-import type { WaitingRun, WaitingSources } from '../scheduling/crowded-runners.ts';
+import type { WaitingRun, WaitingSources, CrowdedRunners } from '../scheduling/crowded-runners.ts';
 import { isInTime } from '../scheduling/run-length.ts';
 import type { RunAssignment } from '../scheduling/scheduler.ts';
 import { type WorkRequest } from '../scheduling/work-request.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
+import type { Statistics } from '../scheduling/statistics.ts';
+
+export interface WaitingParts {
+  crowded: CrowdedRunners;
+  statistics: Statistics;
+}
 
 /** Assigns runs that wait on other runners to requests that can start them now. Returns the new assignments. */
-export function reassign(core: Core, turn: Turn, requests: Iterable<WorkRequest>): RunAssignment[] {
-  const moves = core.crowded.reassign(requests, waitingSources(core, turn));
+export function reassign(parts: WaitingParts, turn: Turn, requests: Iterable<WorkRequest>): RunAssignment[] {
+  const moves = parts.crowded.reassign(requests, waitingSources(parts, turn));
   for (const { run, to } of moves) {
     unclaim(turn, run);
     turn.send('job', run.jobId, { type: 'CLAIM', runnerId: to, now: turn.now });
@@ -19,10 +24,10 @@ export function reassign(core: Core, turn: Turn, requests: Iterable<WorkRequest>
 }
 
 /** Takes back the runs that wait on a runner, or those of one batch on all runners. */
-export function takeBack(core: Core, turn: Turn, which: { runnerId: string } | { batchId: Uuid }): void {
-  const { crowded } = core;
+export function takeBack(parts: WaitingParts, turn: Turn, which: { runnerId: string } | { batchId: Uuid }): void {
+  const { crowded } = parts;
   if (crowded.size === 0) return;
-  const sources = waitingSources(core, turn);
+  const sources = waitingSources(parts, turn);
   const runs = 'runnerId' in which ? crowded.waitingOn(which.runnerId, sources) : crowded.waiting(sources);
   for (const run of runs) if (!('batchId' in which) || batchIdOf(run.jobId) === which.batchId) unclaim(turn, run);
 }
@@ -31,7 +36,7 @@ function unclaim(turn: Turn, { jobId, runnerId, attempt }: WaitingRun): void {
   turn.send('job', jobId, { type: 'UNCLAIM', runnerId, attempt, now: turn.now });
 }
 
-const waitingSources = ({ statistics }: Core, turn: Turn): WaitingSources => ({
+const waitingSources = ({ statistics }: WaitingParts, turn: Turn): WaitingSources => ({
   runner: (runnerId) => turn.state('runner', runnerId)?.context,
   isClaimed: (jobId) => turn.state('job', jobId)?.value === 'Claimed',
   batchOf: (jobId) => turn.state('batch', batchIdOf(jobId))?.context,

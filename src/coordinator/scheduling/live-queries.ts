@@ -11,8 +11,7 @@ import { freeCapacityOf } from '../../domain/scheduling.ts';
 import type { Statistics } from './statistics.ts';
 import { isInTime } from './run-length.ts';
 import type { Scheduler, SchedulerSources } from './scheduler.ts';
-import { couldTake } from './work-request.ts';
-import { workRequestOf } from '../runs/claims.ts';
+import { couldTake, workRequestOf } from './work-request.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
 

@@ -1,7 +1,8 @@
 /** A runner's request for work: its capacity, and the runs that may wait on it. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import type { RunnerCapabilities } from '../../contract/types.ts';
-import { fits, freeCapacityOf, supports, type FreeCapacity } from '../../domain/scheduling.ts';
+import { fits, freeCapacityOf, supports, waitingOf, type FreeCapacity } from '../../domain/scheduling.ts';
+import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
 
 /** A runner's request for work. Planning reduces `capacity` and `maxJobs`. */
 export interface WorkRequest {
@@ -42,4 +43,21 @@ export function couldTake(
   batch: BatchContext,
 ): boolean {
   return fits(batch, room) && supports(capabilities, batch.simulationName);
+}
+
+/**
+ * Returns a runner as a work request; undefined when it is drained, silent or full.
+ * @param ahead how many runs may wait on it.
+ */
+export function workRequestOf(
+  { value, context }: RunnerState,
+  maxJobs: number,
+  ahead: number,
+): WorkRequest | undefined {
+  if (value !== 'Idle' && value !== 'Busy') return undefined;
+  const { capabilities, held, slotsLost, runnerId, endsAtMs } = context;
+  const capacity = freeCapacityOf(capabilities, held, slotsLost);
+  const moreAhead = ahead === 0 ? 0 : Math.max(0, ahead - waitingOf(capabilities, held).length);
+  if (maxJobs <= 0 || (capacity.slots <= 0 && moreAhead === 0)) return undefined;
+  return { runnerId, capabilities, capacity, maxJobs, ahead: moreAhead, endsAtMs };
 }

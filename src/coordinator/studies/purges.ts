@@ -29,7 +29,7 @@ export class Purges {
   }
 
   /** Continues the deletions that a stop interrupted. */
-  async resume(): Promise<void> {
+  async restore(): Promise<void> {
     const { share, store } = this.#parts;
     const snapshot = store.snapshot();
     try {
@@ -52,7 +52,7 @@ export class Purges {
   }
 
   /** Resolves when no task runs. The next start continues the remaining purges. */
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     this.#isStopped = true;
     await this.idle();
   }

@@ -1,5 +1,5 @@
 /** Submission of a study, as one record for any number of runs. */
-import { meanRunMs } from '../scheduling/statistics.ts';
+import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { configHash } from '../../domain/study/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -10,25 +10,38 @@ import { planningWarnings } from '../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
-import type { BatchSubmission, Seed, SubmissionResponse, Uuid } from '../../contract/types.ts';
-import { stateOf } from '../kernel/actors/directory.ts';
-import type { Core } from '../core.ts';
+import type { BatchSubmission, Seed, SubmissionResponse, Uuid, SubmissionWarning } from '../../contract/types.ts';
+import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { joinFamily } from '../kernel/records/family.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { encodeSubmission } from '../kernel/records/study-cache.ts';
-import type { Turn } from '../kernel/turn/turn.ts';
-import { once, type Idempotency } from '../kernel/turn/idempotency.ts';
+import type { Turn, Turns } from '../kernel/turn/turn.ts';
+import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { BatchIdGenerator } from '../kernel/storage/batch-id-generator.ts';
+
+export interface SubmitParts extends IdempotencyParts {
+  turns: Turns;
+  directory: Directory;
+  scheduler: Scheduler;
+  statistics: Statistics;
+  batchIds: BatchIdGenerator;
+  /** Retries of a failed job when the study sets none. */
+  defaultMaxRetries: number;
+  /** Called for a study that was accepted with warnings. */
+  warned(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
+}
 
 /** Creates a batch. The submission has its documented shape and has passed `domain/study/submission.ts`. */
 export async function submit(
-  core: Core,
+  parts: SubmitParts,
   submission: BatchSubmission,
   options: Idempotency = {},
 ): Promise<SubmissionResponse> {
-  const response = await core.turns.run('submit', (turn) =>
-    once(core, turn, options, () => openBatch(core, turn, submission)),
+  const response = await parts.turns.run('submit', (turn) =>
+    once(parts, turn, options, () => openBatch(parts, turn, submission)),
   );
-  if (response.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  if (response.warnings !== undefined) parts.warned(response.batch_id, response.warnings);
   return response;
 }
 
@@ -39,13 +52,18 @@ export interface Origin {
 }
 
 /** Creates a batch within a turn. The submission is valid. */
-export function openBatch(core: Core, turn: Turn, submission: BatchSubmission, origin?: Origin): SubmissionResponse {
-  const batchId = core.batchIds.next(turn.now, core.clock.random(6));
-  const seed = submission.config.monte_carlo.seed ?? drawSeed(core);
-  const input = batchInput(core, turn.now, batchId, submission, seed, origin);
+export function openBatch(
+  parts: SubmitParts,
+  turn: Turn,
+  submission: BatchSubmission,
+  origin?: Origin,
+): SubmissionResponse {
+  const batchId = parts.batchIds.next(turn.now, parts.clock.random(6));
+  const seed = submission.config.monte_carlo.seed ?? drawSeed(parts);
+  const input = batchInput(parts, turn.now, batchId, submission, seed, origin);
   const { totalJobs } = input;
   // Estimated before the batch exists: `totalJobs` counts its own runs.
-  const estimate = estimatedMinutes(core, input);
+  const estimate = estimatedMinutes(parts, input);
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
   joinFamily(turn, input);
@@ -63,7 +81,7 @@ export function openBatch(core: Core, turn: Turn, submission: BatchSubmission, o
 }
 
 function batchInput(
-  core: Core,
+  parts: SubmitParts,
   now: number,
   batchId: Uuid,
   submission: BatchSubmission,
@@ -83,7 +101,7 @@ function batchInput(
     simulationName: config.simulation.name,
     totalJobs,
     maxParallelJobs: compute.max_parallel_jobs,
-    maxRetries: compute.max_retries ?? core.options.defaultMaxRetries,
+    maxRetries: compute.max_retries ?? parts.defaultMaxRetries,
     timeLimitMs: compute.job_timeout_seconds * 1000,
     cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
@@ -120,18 +138,18 @@ function quantity(parsed: number | string): number {
 }
 
 /** Draws 53 random bits, so that every reader's numbers hold the seed exactly. */
-function drawSeed(core: Core): number {
-  const bytes = core.clock.random(7);
+function drawSeed(parts: SubmitParts): number {
+  const bytes = parts.clock.random(7);
   let seed = (bytes[0] as number) & 0x1f;
   for (let at = 1; at < 7; at += 1) seed = seed * 256 + (bytes[at] as number);
   return seed;
 }
 
 /** Estimates from recent run times of this simulation and the pool's slots; null when either is unknown. */
-function estimatedMinutes(core: Core, input: BatchInput): number | null {
-  const meanMs = meanRunMs(core.statistics, input.simulationName);
+function estimatedMinutes(parts: SubmitParts, input: BatchInput): number | null {
+  const meanMs = meanRunMs(parts.statistics, input.simulationName);
   let capacity = 0;
-  for (const runner of core.directory.runners.values()) {
+  for (const runner of parts.directory.runners.values()) {
     const { value, context } = stateOf(runner);
     if ((value === 'Idle' || value === 'Busy') && supports(context.capabilities, input.simulationName)) {
       capacity += usableSlots(context.capabilities, context.slotsLost);
@@ -141,7 +159,7 @@ function estimatedMinutes(core: Core, input: BatchInput): number | null {
   if (input.totalJobs === 0) return 0;
   if (meanMs === undefined || capacity === 0) return null;
   let ahead = 0;
-  for (const batch of core.scheduler.openBatches()) {
+  for (const batch of parts.scheduler.openBatches()) {
     if (batch.simulationName === input.simulationName) ahead += pendingRuns(batch) + activeRuns(batch);
   }
   return minutesLeft(ahead + input.totalJobs, (capacity * 60_000) / Math.max(1, meanMs)) ?? null;

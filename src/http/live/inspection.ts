@@ -3,7 +3,7 @@
  * viewers made for it can attach. An actor's session id is its address.
  */
 import { KINDS } from '../../../machines/kinds.ts';
-import type { Commit } from '../../coordinator/hooks.ts';
+import type { Commit } from '../../coordinator/kernel/turn/actor-transition.ts';
 import type { ActorTransition } from '../../coordinator/kernel/turn/actor-transition.ts';
 
 /** The version of the format. */

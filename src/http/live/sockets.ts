@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { SimbatchError } from '../../domain/errors.ts';
 import { CLOSE_FORBIDDEN, CLOSE_UNAUTHENTICATED } from '../../contract/live/close-codes.ts';
-import type { Coordinator } from '../../coordinator/coordinator.ts';
+import type { Coordinator } from '../../coordinator/lifecycle.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../coordinator/feed/feed.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ANONYMOUS, type Access, type Principal } from '../security/auth.ts';

@@ -192,7 +192,7 @@ describe('coordinator/answers', () => {
 
   it('are pending after the wait, and ready later', async () => {
     // The next worker takes longer to start than the simulated wait.
-    await scene.api.core.answers.thread.worker?.terminate();
+    await scene.api.parts.answers.thread.worker?.terminate();
     const question: Asked = { name: 'summary', batchId, query: { confidence: 0.8 } };
     const waiting = scene.api.answer(question, { waitMs: 1000 });
     await scene.world.advance(1001);
@@ -232,7 +232,7 @@ describe('coordinator/answers', () => {
   });
 
   it('are refused when the worker crashes, and given by the next worker', async () => {
-    const { answers } = scene.api.core;
+    const { answers } = scene.api.parts;
     // A study that the worker must read first.
     const unread = await flown(scene, { runs: 20 });
     const crashes = scene.faults.length;

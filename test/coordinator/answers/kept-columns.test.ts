@@ -64,7 +64,7 @@ describe('coordinator/answers: columns of open studies', function () {
   const summary = (): Promise<StudySummary> => ask({ name: 'summary', batchId: batch, query: {} });
   /** The answer of a worker that has never seen the study. */
   const anew = async (): Promise<StudySummary> => {
-    await scene.api.core.answers.thread.worker?.terminate();
+    await scene.api.parts.answers.thread.worker?.terminate();
     const answer = await ask<StudySummary>({ name: 'summary', batchId: batch, query: { confidence: 0.95 } });
     read = [];
     return answer;
@@ -120,7 +120,7 @@ describe('coordinator/answers: columns of open studies', function () {
     expect([after.n_used, completed(after)]).to.deep.equal([1636, 1636]);
     await end([1937]);
     const kept = await transitions();
-    await scene.api.core.answers.thread.worker?.terminate();
+    await scene.api.parts.answers.thread.worker?.terminate();
     // One end more, since a kept answer is not computed again.
     await end([1938]);
     const afresh = await transitions();
@@ -130,7 +130,7 @@ describe('coordinator/answers: columns of open studies', function () {
 
   it('reads all again when the ends are too many to keep, and when runs ended that no fact names', async () => {
     read = [];
-    scene.api.core.answers.committed([{ type: 'batch.deleted', batchId: batch, now: 0 }]);
+    scene.api.parts.answers.committed([{ type: 'batch.deleted', batchId: batch, now: 0 }]);
     await end([1940]);
     expect((await summary()).n_used).to.equal(1639);
     expect(read).to.have.length(RUNS - 10);

@@ -55,7 +55,7 @@ describe('coordinator/answers/row-readings', () => {
       ];
     }).flat();
     await store.write(changes);
-    const { studyCache } = coordinator.core;
+    const { studyCache } = coordinator.parts;
     const readings = new RowReadings({ store, share: new EventLoopShare(clock), studyCache });
     const { reading } = await readings.open(batchId);
     for (const kind of ['job', 'result'] as const) {

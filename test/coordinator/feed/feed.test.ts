@@ -45,7 +45,7 @@ describe('coordinator/feed', () => {
     const claimed = scene.claim('a');
     await settled();
     const job = jobId(batch, 0);
-    expect(scene.api.core.directory.state('job', job)?.value, 'in memory').to.equal('Claimed');
+    expect(scene.api.parts.directory.state('job', job)?.value, 'in memory').to.equal('Claimed');
     const states = await Promise.all(
       [`machine/job/${job}`, `machine/runner/a`, `machine/batch/${batch}`].map(
         async (topic) => (await messagesOf(topic))[0]?.data.value,

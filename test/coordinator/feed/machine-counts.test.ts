@@ -10,7 +10,7 @@ describe('coordinator/feed: counts of actors', () => {
     try {
       await scene.register('a', { slots: 1 });
       await scene.register('b', { slots: 1 });
-      const topic = new MachineTopic(scene.api.core, 'runner', () => scene.api.supervisor());
+      const topic = new MachineTopic(scene.api.parts, 'runner', () => scene.api.supervisor());
       const moved = (id: string, from: string, to: string): ChangeSet => {
         const transition = { kind: 'runner', id, event: { type: 'JOBS_CHANGED' }, from, to, now: 1 };
         const changes = {

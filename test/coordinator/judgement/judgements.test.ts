@@ -45,7 +45,7 @@ describe('coordinator/judgement', () => {
   const end = async (batch: Uuid, ...ends: [run: number, end: End][]): Promise<void> => {
     const reports = ends.flatMap(([run, how]) => reportsOf(batch, run, how));
     await scene.api.reports('a', { instance: scene.instance('a'), reports });
-    await scene.api.core.judgements.idle();
+    await scene.api.parts.judgements.idle();
   };
   const verdicts = async (batch: Uuid): Promise<RequirementVerdict[]> => (await scene.api.batch(batch)).requirements!;
   const shortly = async (batch: Uuid): Promise<string> => {
@@ -150,7 +150,7 @@ describe('coordinator/judgement', () => {
     await scene.claim('a', 3);
     await end(batch, [0, 1], [2, 1]);
     await scene.api.cancelBatch(batch, 'enough');
-    await scene.api.core.judgements.idle();
+    await scene.api.parts.judgements.idle();
     expect(await shortly(batch)).to.equal('not-shown 2/0/49998');
     expect((await verdicts(batch))[0]!.warnings.map((it) => it.code)).to.include('cancelled');
     expect((await scene.api.batch(batch)).batch.status).to.equal('Cancelled');
@@ -166,7 +166,7 @@ describe('coordinator/judgement', () => {
     // Were the first runs read again, they would count as failures.
     for (let run = 0; run < 1000; run++) scene.store.disk.delete(keys.result(jobId(batch, run)));
     await scene.restart();
-    await scene.api.core.judgements.idle();
+    await scene.api.parts.judgements.idle();
     expect(await shortly(batch)).to.equal('open 1500/0/0');
     await scene.register('a', { slots: 3000, instance: 'a-1' });
     await end(batch, [1500, 1]);
@@ -180,7 +180,7 @@ describe('coordinator/judgement', () => {
     const before = await verdicts(batch);
     scene.store.disk.delete(keys.verdicts(batch));
     expect(await scene.api.batch(batch), 'absent until it is judged').to.not.have.property('requirements');
-    await scene.api.core.judgements.idle();
+    await scene.api.parts.judgements.idle();
     expect(await verdicts(batch)).to.deep.equal(before);
     await scene.api.deleteBatch(batch);
     expect(scene.store.get(keys.verdicts(batch))).to.equal(undefined);
@@ -193,7 +193,7 @@ describe('coordinator/judgement', () => {
     const requirements = [{ passed: -1, failed: 0, unknown: 0, verdict: null, settled_at_run_id: null }];
     scene.store.disk.set(keys.verdicts(batch), JSON.stringify({ judged: 2, requirements }));
     await scene.restart();
-    await scene.api.core.judgements.idle();
+    await scene.api.parts.judgements.idle();
     expect(await shortly(batch)).to.equal('open 2/1/0');
     expect(scene.faults.splice(0).map(String)).to.deep.equal([
       'RangeError: the state of a sequential verdict is not usable: passed is -1; expected a count',
@@ -265,7 +265,7 @@ describe('coordinator/judgement', () => {
       for (const [at, run] of runs.entries()) {
         if (at === cancelAt) await scene.api.cancelBatch(batch);
         if (at === restartAt) {
-          await scene.api.core.answers.close();
+          await scene.api.parts.answers.close();
           await scene.restart();
         }
         await end(batch, [run, ends[run]!]);
@@ -273,7 +273,7 @@ describe('coordinator/judgement', () => {
       await settled();
       expect(await verdicts(batch)).to.deep.equal(await judgedByWorker(batch));
       await scene.api.cancelBatch(batch).catch(() => {});
-      await scene.api.core.judgements.idle();
+      await scene.api.parts.judgements.idle();
       expect(await verdicts(batch)).to.deep.equal(await judgedByWorker(batch));
     });
     await fc.assert(property, { numRuns: times(20) });

@@ -40,7 +40,7 @@ async function open(...inboxes: Inbox[]): Promise<Scene> {
 /** Lets commits, deliveries and judgements come to their end. */
 async function rest(scene: Scene): Promise<void> {
   for (let n = 0; n < 20; n += 1) await settled();
-  await scene.api.core.judgements.idle();
+  await scene.api.parts.judgements.idle();
   for (let n = 0; n < 20; n += 1) await settled();
 }
 
@@ -220,7 +220,7 @@ describe('coordinator/notifications', () => {
     const { gte, lt } = allOf('notification');
     const stored = [...scene.store.disk.keys()].filter((key) => key >= gte && key < lt);
     expect(stored).to.have.length(MOST_WAITING);
-    expect(scene.api.core.statistics.getSnapshot().context.totals.notifications).to.include({ dropped: 3 });
+    expect(scene.api.parts.statistics.getSnapshot().context.totals.notifications).to.include({ dropped: 3 });
     await scene.api.close();
   });
 

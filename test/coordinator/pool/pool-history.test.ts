@@ -34,8 +34,8 @@ describe('coordinator/pool/pool-history', () => {
     const { minutes } = history.read();
     expect([minutes.length, minutes[0]!.slots]).to.deep.equal([720, 80]);
     for (let at = 0; at < 250; at += 1) {
-      history.onFacts([job(`j${at}`, at, { type: 'job.started' })]);
-      history.onFacts([job(`j${at}`, at + 5, { type: 'job.ended', to: 'Completed', from: 'Running' })]);
+      history.committed([job(`j${at}`, at, { type: 'job.started' })]);
+      history.committed([job(`j${at}`, at + 5, { type: 'job.ended', to: 'Completed', from: 'Running' })]);
     }
     const { attempts } = history.read(['r-1']);
     expect([attempts.length, attempts[0]!.job_id]).to.deep.equal([240, 'j10']);
@@ -43,7 +43,7 @@ describe('coordinator/pool/pool-history', () => {
 
   it('lists ended and requeued attempts of the runners asked for, not those that never started', () => {
     const history = new PoolHistory();
-    history.onFacts([
+    history.committed([
       job('a', 0, { type: 'job.started' }),
       job('b', 0, { type: 'job.started', runnerId: 'r-2' }),
       job('a', 10, { type: 'job.requeued', outcome: 'failed', from: 'Running', why: 'exit' }),
@@ -57,7 +57,7 @@ describe('coordinator/pool/pool-history', () => {
       ['r-1', 'a', 'failed'],
       ['r-2', 'b', 'timeout'],
     ]);
-    history.onFacts([{ type: 'runner.forgotten', runnerId: 'r-2' } as unknown as Fact]);
+    history.committed([{ type: 'runner.forgotten', runnerId: 'r-2' } as unknown as Fact]);
     expect(history.read(['r-2']).attempts).to.deep.equal([]);
   });
 });

@@ -101,7 +101,7 @@ describe('coordinator/reads/findings', () => {
       const status = run < 350 ? 137 : 139;
       await fail(batch, run, onB.has(run) ? 'b' : 'a', `step ${run}: exit status ${status}`);
     }
-    const summary = (): unknown => scene.api.core.health.known(batch)?.tally.summary();
+    const summary = (): unknown => scene.api.parts.health.known(batch)?.tally.summary();
     const before = { findings: await scene.api.findings(batch), summary: summary() };
     expect(before.findings[0]?.message).to.equal(
       'all latest 256 attempts failed in the same way, on 2 runners: step …: exit status 137',
@@ -119,7 +119,7 @@ describe('coordinator/reads/findings', () => {
       await scene.world.advance(3_600_000);
     }
     expect((await scene.api.job(jobId(batch, 0))).status).to.equal('Failed');
-    const finished = (): number | undefined => scene.api.core.health.known(batch)?.tally.finished;
+    const finished = (): number | undefined => scene.api.parts.health.known(batch)?.tally.finished;
     expect(finished()).to.equal(0);
     await scene.restart();
     await scene.api.findings(batch);
@@ -142,7 +142,7 @@ describe('coordinator/reads/findings', () => {
     expect(found?.message).to.match(
       /^all latest 256 attempts failed in the same way, on the only runner that tried: other …$/,
     );
-    expect(scene.api.core.health.known(batch)?.tally.summary()).to.include({ isSample: true });
+    expect(scene.api.parts.health.known(batch)?.tally.summary()).to.include({ isSample: true });
   });
 
   it('refuses an unknown batch', async () => {

@@ -304,7 +304,7 @@ describe('coordinator/runs: claims', () => {
     const batch = await scene.submit({ runs: 6 });
     for (const run of [0, 2, 5]) await scene.api.cancelJob(ref(batch, run).job_id);
     for (const run of [1, 3, 4]) expect(await codeOf(scene.start(batch, run, 'a'))).to.equal('stale-attempt');
-    expect(scene.api.core.directory.jobs.size, 'no job is left active').to.equal(0);
+    expect(scene.api.parts.directory.jobs.size, 'no job is left active').to.equal(0);
     expect(await scene.claim('a', 9)).to.deep.equal([1, 3, 4]);
     expect(await scene.status(batch)).to.equal('Running: 3 Claimed, 3 Cancelled');
   });

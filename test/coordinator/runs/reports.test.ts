@@ -278,7 +278,7 @@ describe('coordinator/runs/reports', () => {
     expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
     expect(await scene.api.cancelBatch(batch), 'a repeat succeeds').to.include({ status: 'Cancelled' });
     expect((await scene.beat('b', [ref(batch, 1, 2)])).cancel[0]).to.include({ reason: 'enough' });
-    expect(scene.api.core.directory.jobs.size).to.equal(0);
+    expect(scene.api.parts.directory.jobs.size).to.equal(0);
     await scene.restart();
     expect(await scene.status(batch)).to.equal('Cancelled: 1 Completed, 3 Cancelled');
   });

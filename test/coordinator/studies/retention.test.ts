@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { SimbatchError } from '../../../src/domain/errors.ts';
 import type { Uuid } from '../../../src/contract/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
-import type { CoordinatorOptions } from '../../../src/coordinator/core.ts';
+import type { CoordinatorOptions } from '../../../src/coordinator/options.ts';
 import type { Changes, StoreView } from '../../../src/coordinator/kernel/storage/store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -90,7 +90,7 @@ describe('coordinator/studies/retention', () => {
     await open({}, new CountingStore(disk, { beforeWrite }));
     const batchId = await ended(1_300);
     await coordinator.deleteBatch(batchId);
-    await coordinator.core.purges.idle();
+    await coordinator.parts.purges.idle();
     expect(ofBatch(batchId)).to.deep.equal([]);
     expect(viewsAtDeletion.length).to.be.greaterThan(4);
     expect(Math.max(...viewsAtDeletion)).to.equal(0);

@@ -38,7 +38,7 @@ await scene.register('a', { slots: 1 });
 const batchId = await scene.submit({ runs: 1 });
 const [assignment] = (await scene.claimRaw('a', 1)).assignments;
 const id = assignment!.job.id;
-const { value, context } = scene.api.core.directory.state('job', id)!;
+const { value, context } = scene.api.parts.directory.state('job', id)!;
 const initial = context.exitCode === undefined && 'exitCode' in context;
 const before = encodeJob({ value, context });
 const record = encodeJob({ value, context: { ...context, exitCode: 7 } });

@@ -14,7 +14,7 @@ export const FAST = ['--checkpoint-interval', '1s', '--grace-secs', '0', '--hear
 
 /** The stored record of the checkpoint of a study's first run. */
 export function recordOf(pool: Pool, batchId: Uuid): CheckpointRecord | undefined {
-  const text = pool.coordinator.core.store.get(keys.checkpoint(jobId(batchId, 0)));
+  const text = pool.coordinator.parts.store.get(keys.checkpoint(jobId(batchId, 0)));
   return text === undefined ? undefined : (JSON.parse(text) as CheckpointRecord);
 }
 

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import type { Runner, StudyTransitions } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { parseCondition } from '../../../src/domain/study/condition.ts';
-import type { Coordinator } from '../../../src/coordinator/coordinator.ts';
+import type { Coordinator } from '../../../src/coordinator/lifecycle.ts';
 import { descent, descentStudy, scriptedRunner } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 

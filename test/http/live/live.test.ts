@@ -278,9 +278,9 @@ describe('http/live', () => {
   it('holds nothing after the last viewer has disconnected', async () => {
     const it = await viewer('pool');
     await it.next(() => true);
-    expect(coordinator.core.turns.isWatched).to.equal(true);
+    expect(coordinator.parts.turns.isWatched).to.equal(true);
     await http.close(0);
-    expect(coordinator.core.turns.isWatched).to.equal(false);
+    expect(coordinator.parts.turns.isWatched).to.equal(false);
   });
 
   it('sends the inspection format: an actor, then its events with the state after each', async () => {

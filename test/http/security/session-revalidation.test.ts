@@ -176,7 +176,7 @@ describe('http/security/session-revalidation', () => {
         body: JSON.stringify({ instance: 'i', max_jobs: 1, wait_seconds: 30 }),
       });
     const waits = async (): Promise<void> => {
-      while (coordinator.core.longPolls.size === 0)
+      while (coordinator.parts.longPolls.size === 0)
         await new Promise((resolve) => systemClock.soon(() => resolve(undefined)));
     };
     const LOSES: [what: string, happens: (made: Tokened) => Promise<unknown>, status: number, code: string][] = [
@@ -194,7 +194,7 @@ describe('http/security/session-revalidation', () => {
         await clock.advance(SOON_MS);
         const answer = await waiting;
         expect([answer.status, ((await answer.json()) as { code: string }).code]).to.deep.equal([status, code]);
-        expect(coordinator.core.longPolls.size).to.equal(0);
+        expect(coordinator.parts.longPolls.size).to.equal(0);
       });
     }
 

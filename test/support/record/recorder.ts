@@ -72,7 +72,7 @@ class Recorder implements Script {
   }
 
   /** Intercepts turns and the events and facts of actors. */
-  #listenTo({ core: { turns } }: Coordinator): void {
+  #listenTo({ parts: { turns } }: Coordinator): void {
     let facts: Fact[] = [];
     const observe = turns.onFact.bind(turns);
     turns.onFact = (fact) => {

@@ -1,4 +1,13 @@
-/** `simbatch serve`: runs a coordinator on a data directory. */
+/**
+ * `simbatch serve`: runs a coordinator on a data directory.
+ *
+ *   signals are handled ─► store ─► coordinator ─► HTTP server ─► renewal of certificates ─► listening
+ *                            │          │              │                                        │
+ *                            └──────────┴── fails ─────┴──► close ◄── signal or fault ──────────┘
+ *
+ *   close: renewal, long polls, HTTP server (running requests have 8 s), coordinator with its store; the process ends after 15 s at most
+ *   a write fails: the waiting clients get 503 within a second, and the process ends with exit code 1
+ */
 import { join, relative, resolve, sep } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { statfs } from 'node:fs/promises';
@@ -12,7 +21,7 @@ import { Metrics } from '../../../http/metrics.ts';
 import { isLoopbackAddress } from '../../../http/security/origin.ts';
 import { startHttp, type HttpOptions, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
-import type { CoordinatorOptions } from '../../../coordinator/core.ts';
+import type { CoordinatorOptions } from '../../../coordinator/options.ts';
 import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
 import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';

@@ -72,7 +72,7 @@ export class CheckpointRemovals {
     this.#known.add(jobId);
   }
 
-  onFacts(facts: readonly Fact[]): void {
+  committed(facts: readonly Fact[]): void {
     if (this.#known.size === 0) return;
     for (const fact of facts)
       if (fact.type === 'job.ended' && this.#known.has(fact.jobId)) this.#schedule(fact.jobId, fact.now);
@@ -118,7 +118,7 @@ export class CheckpointRemovals {
   }
 
   /** Begins nothing more; the next start continues. It does not wait for a store that does not answer. */
-  stop(): void {
+  close(): void {
     this.#isStopped = true;
   }
 

@@ -16,13 +16,24 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import type { JobState } from '../../kernel/actors/actor-kinds.ts';
-import type { Core } from '../../core.ts';
-import { jobOrThrow } from '../../studies/cancel.ts';
-import { readJob } from '../../reads/resources.ts';
 import { keys } from '../../kernel/storage/keys.ts';
-import type { Turn } from '../../kernel/turn/turn.ts';
-import { recordFrom } from './checkpoint-removals.ts';
-import { requireParts, requirePath, requireRunPlace, requireSent, signFile, type RunPlace } from '../run-place.ts';
+import type { Turn, Turns } from '../../kernel/turn/turn.ts';
+import { recordFrom, type CheckpointRemovals } from './checkpoint-removals.ts';
+import {
+  requireParts,
+  requirePath,
+  requireRunPlace,
+  requireSent,
+  signFile,
+  type RunPlace,
+  type RunPlaceParts,
+} from '../run-place.ts';
+import { readJob, jobOrThrow } from '../../kernel/records/lookup.ts';
+
+interface CheckpointParts extends RunPlaceParts {
+  turns: Turns;
+  checkpointRemovals: CheckpointRemovals;
+}
 
 type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];
 
@@ -30,8 +41,8 @@ type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];
 const FILES_AT_ONCE = 8;
 
 /** `<s3_prefix>/<batch_id>/<run_id>/checkpoint`. @throws SimbatchError `uploads-unavailable` */
-function requirePlace(core: Core, jobId: Uuid): RunPlace {
-  const place = requireRunPlace(core, jobId);
+function requirePlace(parts: CheckpointParts, jobId: Uuid): RunPlace {
+  const place = requireRunPlace(parts, jobId);
   return { ...place, prefix: `${place.prefix}/checkpoint` };
 }
 
@@ -43,13 +54,13 @@ const placeOfUpload = (place: RunPlace, number: number): RunPlace => ({
 
 /** Returns the checkpoint of a run for its current attempt. @throws SimbatchError `stale-attempt`, `uploads-unavailable` */
 export async function openCheckpoint(
-  core: Core,
+  parts: CheckpointParts,
   jobId: Uuid,
   { runner_id, attempt }: CheckpointRequest,
 ): Promise<CheckpointResponse> {
-  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
-  const place = requirePlace(core, jobId);
-  const { complete } = recordFrom(core.store.get(keys.checkpoint(jobId))) ?? {};
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(parts, jobId);
+  const { complete } = recordFrom(parts.store.get(keys.checkpoint(jobId))) ?? {};
   if (complete === undefined) return {};
   const files = await Promise.all(
     complete.files.map(async ({ path, bytes, sha256, number }) => {
@@ -62,23 +73,23 @@ export async function openCheckpoint(
 
 /** Signs the addresses of a checkpoint's files. @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request` */
 export async function beginCheckpoint(
-  core: Core,
+  parts: CheckpointParts,
   jobId: Uuid,
   { runner_id, attempt, files }: CheckpointUploadRequest,
 ): Promise<CheckpointUploadResponse> {
-  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
-  const place = requirePlace(core, jobId);
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(parts, jobId);
   requireParts(files);
   requireDistinct(files);
   // Recorded before the first address exists: whatever is sent to them is found and removed when the run has ended.
-  const record = await core.turns.run('begin-checkpoint', (turn) => {
+  const record = await parts.turns.run('begin-checkpoint', (turn) => {
     requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const before = recordFrom(turn.read(keys.checkpoint(jobId)));
     const { bucket, prefix } = place;
     const begun = (before?.begun ?? 0) + 1;
     return put(turn, jobId, { ...before, bucket, prefix, begun, signedAtMs: turn.now });
   });
-  core.checkpointRemovals.note(jobId);
+  parts.checkpointRemovals.note(jobId);
   const { begun: number } = record;
   const signed: SignedUpload[] = [];
   for (const file of files) {
@@ -94,18 +105,18 @@ export async function beginCheckpoint(
  * @throws SimbatchError `stale-attempt`, `uploads-unavailable`; the checkpoint before stays the valid one then
  */
 export async function completeCheckpoint(
-  core: Core,
+  parts: CheckpointParts,
   jobId: Uuid,
   request: CheckpointCompleteRequest,
 ): Promise<CheckpointCompleteResponse> {
   const { runner_id, attempt, number, files, failed } = request;
-  requireCurrent(readJob(core, core.store, jobId).state, jobId, runner_id, attempt);
-  const place = requirePlace(core, jobId);
-  const before = recordFrom(core.store.get(keys.checkpoint(jobId)));
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  const place = requirePlace(parts, jobId);
+  const before = recordFrom(parts.store.get(keys.checkpoint(jobId)));
   if (before === undefined || number > before.begun) throw stale(jobId, `its upload ${String(number)} was not begun`);
   if (failed !== undefined) {
     // The checkpoint itself stays: only the answer to its completion was lost.
-    core.checkpointRemovals.giveUp(jobId, before.complete?.number === number ? number - 1 : number);
+    parts.checkpointRemovals.giveUp(jobId, before.complete?.number === number ? number - 1 : number);
     return answerOf(before);
   }
   if (before.complete?.number === number) return answerOf(before);
@@ -113,12 +124,12 @@ export async function completeCheckpoint(
   const known = before.complete?.files ?? [];
   const sent = files.filter((file) => file.etags.length > 0);
   await inParallel(sent, FILES_AT_ONCE, (file) => requireSent(placeOfUpload(place, number), file));
-  const record = await core.turns.run('complete-checkpoint', (turn) => {
+  const record = await parts.turns.run('complete-checkpoint', (turn) => {
     requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const latest = recordFrom(turn.read(keys.checkpoint(jobId)));
     if (latest === undefined || (latest.complete?.number ?? 0) !== (before.complete?.number ?? 0))
       throw notTaken(jobId, 'another checkpoint of it was completed meanwhile; send it again');
-    if (core.checkpointRemovals.isGivenUp(jobId, number))
+    if (parts.checkpointRemovals.isGivenUp(jobId, number))
       throw notTaken(jobId, `its upload ${String(number)} was given up; begin another one`);
     const stored = files.map(({ path, bytes, sha256, etags }): StoredFile => {
       if (etags.length > 0) return { path, bytes, sha256, number };
@@ -131,7 +142,7 @@ export async function completeCheckpoint(
     });
     return put(turn, jobId, { ...latest, complete: { attempt, number, files: stored } });
   });
-  core.checkpointRemovals.prune(jobId, number);
+  parts.checkpointRemovals.prune(jobId, number);
   return answerOf(record);
 }
 

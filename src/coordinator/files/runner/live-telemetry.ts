@@ -16,10 +16,19 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import { isTerminal } from '../../kernel/actors/actor-kinds.ts';
-import type { Core } from '../../core.ts';
-import { readJob } from '../../reads/resources.ts';
 import { keys } from '../../kernel/storage/keys.ts';
-import { NoAnswer } from './file-requests.ts';
+import { NoAnswer, type FileRequests } from './file-requests.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { EventLoopShare } from '../../../base/event-loop-share.ts';
+import type { LiveReadings } from './live-readings.ts';
+import { type StoreReader, readJob } from '../../kernel/records/lookup.ts';
+
+interface LiveTelemetryParts extends StoreReader {
+  clock: Clock;
+  share: EventLoopShare;
+  fileRequests: FileRequests;
+  liveReadings: LiveReadings;
+}
 
 /** The runner answers from its memory: after this time a reader learns that it does not. */
 export const LIVE_ANSWER_MS = 5_000;
@@ -32,11 +41,11 @@ const LINE_LENGTH = 100_000;
  * @throws SimbatchError `unknown-job`; `run-not-running`, which names the telemetry file of a run that has ended;
  * `live-telemetry-off`; `live-telemetry-unavailable`; `too-many-requests`
  */
-export async function liveTelemetry(core: Core, jobId: Uuid, stop: Abandoned): Promise<LiveTelemetry> {
-  const { state, batchState } = readJob(core, core.store, jobId);
+export async function liveTelemetry(parts: LiveTelemetryParts, jobId: Uuid, stop: Abandoned): Promise<LiveTelemetry> {
+  const { state, batchState } = readJob(parts, parts.store, jobId);
   const { context, value } = state;
-  if (isTerminal(value)) throw ended(core, jobId, value);
-  const { config } = core.studyCache.of(batchState.context).submission;
+  if (isTerminal(value)) throw ended(parts, jobId, value);
+  const { config } = parts.studyCache.of(batchState.context).submission;
   if (config.telemetry.live !== true) {
     throw new SimbatchError(
       'live-telemetry-off',
@@ -49,7 +58,7 @@ export async function liveTelemetry(core: Core, jobId: Uuid, stop: Abandoned): P
   }
   const attempt = { jobId, number: record.n, runnerId: record.runner };
   const read = async (): Promise<LiveTelemetry> => {
-    const found = await fromRunner(core, attempt);
+    const found = await fromRunner(parts, attempt);
     const { conditions, shadow } = conditionsOf(config.early_termination);
     const { samples, refused, lost, omitted, hit } = found.head;
     return {
@@ -66,7 +75,7 @@ export async function liveTelemetry(core: Core, jobId: Uuid, stop: Abandoned): P
       shadow,
     };
   };
-  return await core.liveReadings.read(`${jobId}/${String(record.n)}`, read, stop);
+  return await parts.liveReadings.read(`${jobId}/${String(record.n)}`, read, stop);
 }
 
 interface RunningAttempt {
@@ -80,22 +89,22 @@ interface Found {
   variables: LiveVariable[];
 }
 
-async function fromRunner(core: Core, { jobId, number, runnerId }: RunningAttempt): Promise<Found> {
+async function fromRunner(parts: LiveTelemetryParts, { jobId, number, runnerId }: RunningAttempt): Promise<Found> {
   const late = new AbortController();
-  const cancel = core.clock.after(LIVE_ANSWER_MS, () => late.abort(new NoAnswer()));
+  const cancel = parts.clock.after(LIVE_ANSWER_MS, () => late.abort(new NoAnswer()));
   try {
     const question = { type: 'live' as const, job_id: jobId, attempt: number };
-    const answer = await core.fileRequests.ask(runnerId, question, late.signal);
+    const answer = await parts.fileRequests.ask(runnerId, question, late.signal);
     if (answer.type === 'refused') {
       const remedy = answer.fault === 'unknown-file' ? 'ask again' : 'update its program if it is an older version';
       throw unavailable(jobId, `runner "${runnerId}" does not send it: ${answer.detail}; ${remedy}`);
     }
-    const found = await viewFrom(core, answer.bytes);
+    const found = await viewFrom(parts, answer.bytes);
     if (found !== undefined) return found;
     throw unavailable(jobId, `runner "${runnerId}" sent what cannot be read; update its program`);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    const why = core.fileRequests.isServing(runnerId)
+    const why = parts.fileRequests.isServing(runnerId)
       ? 'does not answer; ask again'
       : 'does not serve files, or has lost its connection; start it with --serve-files';
     throw unavailable(jobId, `runner "${runnerId}" ${why}`);
@@ -105,7 +114,7 @@ async function fromRunner(core: Core, { jobId, number, runnerId }: RunningAttemp
 }
 
 /** The answer of a runner: undefined unless each line has the documented shape. Read in slices, since it may have a MiB. */
-async function viewFrom({ share }: Core, bytes: Uint8Array): Promise<Found | undefined> {
+async function viewFrom({ share }: LiveTelemetryParts, bytes: Uint8Array): Promise<Found | undefined> {
   const [first = '', ...lines] = Buffer.from(bytes)
     .toString('utf8')
     .split('\n', LIMITS.liveVariables + 2);
@@ -150,7 +159,7 @@ function conditionsOf({ enabled, conditions, shadow = false }: EarlyTerminationC
   return { conditions: found, shadow };
 }
 
-function ended({ store }: Core, jobId: Uuid, status: string): SimbatchError {
+function ended({ store }: LiveTelemetryParts, jobId: Uuid, status: string): SimbatchError {
   const text = store.get(keys.result(jobId));
   const address = text === undefined ? undefined : (JSON.parse(text) as StoredResult).telemetry_data;
   const place =

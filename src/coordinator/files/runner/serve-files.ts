@@ -7,20 +7,23 @@ import type {
   FileRequestsRequest,
   FileRequestsResponse,
 } from '../../../contract/types.ts';
-import type { Core } from '../../core.ts';
 import type { RunnerState } from '../../kernel/actors/actor-kinds.ts';
-import { actorState } from '../../reads/resources.ts';
-import { sameInstanceOrThrow } from '../../pool/runners.ts';
+import type { FileRequests } from './file-requests.ts';
+import { type StoreReader, actorState, sameInstanceOrThrow } from '../../kernel/records/lookup.ts';
+
+interface ServeFilesParts extends StoreReader {
+  fileRequests: FileRequests;
+}
 
 /** Waits up to `wait_seconds` for requests to this runner. */
 export async function fileRequests(
-  core: Core,
+  parts: ServeFilesParts,
   runnerId: string,
   { instance, holding, wait_seconds = 0 }: FileRequestsRequest,
   stop?: Abandoned,
 ): Promise<FileRequestsResponse> {
-  sameInstanceOrThrow(actorState(core, 'runner', runnerId) as RunnerState, instance);
-  return { requests: await core.fileRequests.poll(runnerId, holding, wait_seconds * 1000, stop) };
+  sameInstanceOrThrow(actorState(parts, 'runner', runnerId) as RunnerState, instance);
+  return { requests: await parts.fileRequests.poll(runnerId, holding, wait_seconds * 1000, stop) };
 }
 
 /** The answer of a runner to a request, without its bytes. */
@@ -38,19 +41,24 @@ export interface FilePart {
  * Passes the answer of a runner on to the reader.
  * @throws SimbatchError `malformed-query` for an answer without its size and version, or with more bytes than were asked for
  */
-export function filePart(core: Core, runnerId: string, given: FilePart, bytes: Uint8Array): FilePartResponse {
+export function filePart(
+  parts: ServeFilesParts,
+  runnerId: string,
+  given: FilePart,
+  bytes: Uint8Array,
+): FilePartResponse {
   const { request: name, fault, detail = '', size, offset = 0, version, modified_ms: modifiedMs = 0 } = given;
   if (fault !== undefined) {
-    return { accepted: core.fileRequests.answer(runnerId, name, { type: 'refused', fault, detail }) };
+    return { accepted: parts.fileRequests.answer(runnerId, name, { type: 'refused', fault, detail }) };
   }
   if (size === undefined || version === undefined) {
     throw new SimbatchError('malformed-query', 'a part of a file has no `size` or `version`; give both, or a `fault`');
   }
-  const asked = core.fileRequests.request(runnerId, name);
+  const asked = parts.fileRequests.request(runnerId, name);
   if (asked?.type === 'part' && bytes.length > asked.length) {
     const why = `the part has ${String(bytes.length)} bytes; at most ${String(asked.length)} were asked for`;
     throw new SimbatchError('malformed-query', why);
   }
   const answer = { type: 'content' as const, bytes, size, offset, version, modifiedMs };
-  return { accepted: core.fileRequests.answer(runnerId, name, answer) };
+  return { accepted: parts.fileRequests.answer(runnerId, name, answer) };
 }

@@ -1,4 +1,5 @@
 /** One event that one actor took, as the feed, the inspector and the recorder receive it. */
+import type { Fact } from '../../../../machines/protocol.ts';
 import type { AnyEvent } from '../../../../machines/protocol.ts';
 import type { Kind } from '../actors/actor-kinds.ts';
 
@@ -12,4 +13,11 @@ export interface ActorTransition {
   /** The context after the event; must not be modified. */
   context: object;
   now: number;
+}
+
+/** A group of changes that is on disk, for watchers. */
+export interface Commit {
+  facts: readonly Fact[];
+  /** Every event that an actor took, in order. Empty for turns that ran before the first watcher subscribed. */
+  transitions: readonly ActorTransition[];
 }

@@ -1,8 +1,18 @@
 /** The memory of idempotency keys: a repeated request gets the answer of the first one and changes nothing. */
 import { SimbatchError } from '../../../domain/errors.ts';
-import type { Core } from '../../core.ts';
 import { allOf, keys } from '../storage/keys.ts';
-import type { Turn } from './turn.ts';
+import type { EventLoopShare } from '../../../base/event-loop-share.ts';
+import type { Store } from '../storage/store.ts';
+import type { Turn, Turns } from './turn.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { Clock } from '../../../base/clock.ts';
+
+export interface IdempotencyParts {
+  clock: Clock;
+  groupCommit: GroupCommit;
+  /** How long a key is kept, in ms. */
+  idempotencyMs: number;
+}
 
 interface IdempotencyRecord {
   bodyDigest: string;
@@ -21,8 +31,8 @@ export interface Idempotency {
  * Returns the remembered answer to a repeated request; otherwise the answer of `act`, which this turn remembers.
  * @throws SimbatchError `idempotency-key-reused`: the key belongs to another request
  */
-export function once<T extends object>(core: Core, turn: Turn, idempotency: Idempotency, act: () => T): T {
-  const remembered = recall(core, idempotency, turn.now);
+export function once<T extends object>(parts: IdempotencyParts, turn: Turn, idempotency: Idempotency, act: () => T): T {
+  const remembered = recall(parts, idempotency, turn.now);
   if (remembered !== undefined) return remembered as T;
   const response = act();
   const { idempotencyKey, bodyDigest = '' } = idempotency;
@@ -38,15 +48,15 @@ export function once<T extends object>(core: Core, turn: Turn, idempotency: Idem
  * @throws SimbatchError `idempotency-key-reused`: the key belongs to another request
  */
 export function recall(
-  core: Core,
+  parts: IdempotencyParts,
   { idempotencyKey, bodyDigest }: Idempotency,
-  now = core.clock.now(),
+  now = parts.clock.now(),
 ): object | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const text = core.groupCommit.read(keys.idempotency(idempotencyKey));
+  const text = parts.groupCommit.read(keys.idempotency(idempotencyKey));
   if (text === undefined) return undefined;
   const record = JSON.parse(text) as IdempotencyRecord;
-  if (now - record.atMs > core.options.idempotencyMs) return undefined;
+  if (now - record.atMs > parts.idempotencyMs) return undefined;
   if (record.bodyDigest === bodyDigest) return record.response;
   throw new SimbatchError(
     'idempotency-key-reused',
@@ -54,21 +64,27 @@ export function recall(
   );
 }
 
+interface ForgetParts extends IdempotencyParts {
+  share: EventLoopShare;
+  store: Store;
+  turns: Turns;
+}
+
 /** Records of one step of a sweep. */
 const SWEEP_CHUNK = 500;
 
 /** Deletes the keys that have expired. */
-export async function forgetOldKeys(core: Core): Promise<void> {
-  const snapshot = core.store.snapshot();
+export async function forgetOldKeys(parts: ForgetParts): Promise<void> {
+  const snapshot = parts.store.snapshot();
   try {
-    for await (const chunk of core.share.paced(snapshot.entries(allOf('idempotency'), { chunkSize: SWEEP_CHUNK }))) {
+    for await (const chunk of parts.share.paced(snapshot.entries(allOf('idempotency'), { chunkSize: SWEEP_CHUNK }))) {
       const isOld = (text: string): boolean =>
-        core.clock.now() - (JSON.parse(text) as IdempotencyRecord).atMs > core.options.idempotencyMs;
+        parts.clock.now() - (JSON.parse(text) as IdempotencyRecord).atMs > parts.idempotencyMs;
       const old = chunk.filter(([, text]) => isOld(text));
       if (old.length === 0) continue;
-      await core.turns.run('forget-keys', (turn) => {
+      await parts.turns.run('forget-keys', (turn) => {
         // A key that was used again since the view was opened has not expired.
-        for (const [key, text] of old) if (core.groupCommit.read(key) === text) turn.put(key, null);
+        for (const [key, text] of old) if (parts.groupCommit.read(key) === text) turn.put(key, null);
       });
     }
   } finally {

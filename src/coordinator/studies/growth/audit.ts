@@ -7,10 +7,9 @@ import { appendRun, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { openUniform, philox, TAG_AUDIT } from '../../../domain/sampling/philox.ts';
 import type { BatchState } from '../../kernel/actors/actor-kinds.ts';
-import type { Core } from '../../core.ts';
 import { readBatch } from '../../kernel/records/read-batch.ts';
 import type { StoreView } from '../../kernel/storage/store.ts';
-import { createDerived, refuse, rememberedAnswer, type GrowthOptions } from './derive.ts';
+import { createDerived, refuse, rememberedAnswer, type GrowthOptions, type DeriveParts } from './derive.ts';
 import { terminalRuns } from './select-runs.ts';
 
 /** Runs that are drawn in one step. */
@@ -21,35 +20,35 @@ const STEP = 10_000;
  * @throws SimbatchError `unknown-batch`; `invalid-request` when no run has finished
  */
 export async function auditBatch(
-  core: Core,
+  parts: DeriveParts,
   batchId: Uuid,
   { fraction, seed, name }: AuditRequest,
   options: GrowthOptions = {},
 ): Promise<AuditResponse> {
-  const remembered = await rememberedAnswer(core, options);
+  const remembered = await rememberedAnswer(parts, options);
   if (remembered !== undefined) return remembered as AuditResponse;
   if (!(fraction > 0)) refuse({ pointer: '/fraction', detail: `is ${fraction}; it must be above 0 and at most 1` });
-  await core.groupCommit.durable();
-  const view = core.store.snapshot();
+  await parts.groupCommit.durable();
+  const view = parts.store.snapshot();
   try {
     const batch = readBatch(view, batchId);
     const source = { read: (key: string) => view.get(key) };
-    const study = core.studyCache.of(batch.context, source);
-    const used = seed ?? drawnSeed(core);
-    const selection = await drawnRuns(core, view, batch, study.selection, fraction, used);
-    await core.share.slice();
-    const whole = core.studyCache.wholeSubmission(batch.context, source);
+    const study = parts.studyCache.of(batch.context, source);
+    const used = seed ?? drawnSeed(parts);
+    const selection = await drawnRuns(parts, view, batch, study.selection, fraction, used);
+    await parts.share.slice();
+    const whole = parts.studyCache.wholeSubmission(batch.context, source);
     const submission = auditOf(whole, study.selection.count, selection, name);
     if ('pointer' in submission) return refuse(submission);
     const answer = { relation: 'audit' as const, seed: used };
-    await core.share.slice();
-    return await createDerived(core, batchId, { submission, selection, relation: 'audit', answer }, options);
+    await parts.share.slice();
+    return await createDerived(parts, batchId, { submission, selection, relation: 'audit', answer }, options);
   } finally {
     await view.close();
   }
 }
 
-const drawnSeed = ({ clock }: Core): number => {
+const drawnSeed = ({ clock }: DeriveParts): number => {
   const bytes = clock.random(4);
   return (((bytes[0]! & 0x7f) << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) % INT32_MAX;
 };
@@ -62,7 +61,7 @@ export function isComparable(status: JobStatus, reason: string | null): boolean 
 
 /** The part of the comparable runs that the seed draws: at least one, the same for the same finished runs. */
 async function drawnRuns(
-  core: Core,
+  parts: DeriveParts,
   view: StoreView,
   batch: BatchState,
   held: RunSelection,
@@ -70,7 +69,7 @@ async function drawnRuns(
   seed: number,
 ): Promise<RunSelection> {
   const finished: number[] = [];
-  for await (const part of terminalRuns(core, view, batch, held)) {
+  for await (const part of terminalRuns(parts, view, batch, held)) {
     for (const { runId, status, reason } of part) if (isComparable(status, reason)) finished.push(runId);
   }
   if (finished.length === 0) return refuse({ pointer: '', detail: 'draws no run: no run of the batch has finished' });
@@ -79,7 +78,7 @@ async function drawnRuns(
   const block = new Int32Array(4);
   // Selection sampling: each run is drawn with the probability that is left for it. Source: Knuth, TAOCP 2, 3.4.2, algorithm S.
   for (const [index, runId] of finished.entries()) {
-    if (index % STEP === 0) await core.share.slice();
+    if (index % STEP === 0) await parts.share.slice();
     philox(seed, 0, runId, 0, 0, TAG_AUDIT, block);
     if ((finished.length - index) * openUniform(block[0]!, block[1]!) >= wanted) continue;
     appendRun(ranges, runId);

@@ -2,12 +2,20 @@
 import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
-import type { Core } from '../../core.ts';
-import { batchOrThrow } from '../cancel.ts';
 import { once, recall, type Idempotency } from '../../kernel/turn/idempotency.ts';
-import { openBatch } from '../submit.ts';
+import { openBatch, type SubmitParts } from '../submit.ts';
 import type { Turn } from '../../kernel/turn/turn.ts';
 import { familyIdOf } from '../../kernel/records/family.ts';
+import type { Store } from '../../kernel/storage/store.ts';
+import type { StudyCache } from '../../kernel/records/study-cache.ts';
+import type { EventLoopShare } from '../../../base/event-loop-share.ts';
+import { batchOrThrow } from '../../kernel/records/lookup.ts';
+
+export interface DeriveParts extends SubmitParts {
+  store: Store;
+  share: EventLoopShare;
+  studyCache: StudyCache;
+}
 
 /** `maxRuns`: the most runs that a batch may have. */
 export interface GrowthOptions extends Idempotency {
@@ -24,9 +32,9 @@ export interface Derivation<T> {
 }
 
 /** The answer to a repeated request, once it is on disk. Saves the preparation of a batch that exists already. */
-export async function rememberedAnswer(core: Core, options: Idempotency): Promise<object | undefined> {
-  const answer = recall(core, options);
-  if (answer !== undefined) await core.groupCommit.durable();
+export async function rememberedAnswer(parts: DeriveParts, options: Idempotency): Promise<object | undefined> {
+  const answer = recall(parts, options);
+  if (answer !== undefined) await parts.groupCommit.durable();
   return answer;
 }
 
@@ -40,12 +48,12 @@ export function refuse(...faults: [Fault, ...Fault[]]): never {
 
 /** Creates the batch. */
 export async function createDerived<T extends object>(
-  core: Core,
+  parts: DeriveParts,
   parentId: Uuid,
   derivation: Derivation<T>,
   options: GrowthOptions,
 ): Promise<SubmissionResponse & T> {
-  return (await createIfCurrent(core, parentId, derivation, options, () => true))!;
+  return (await createIfCurrent(parts, parentId, derivation, options, () => true))!;
 }
 
 /**
@@ -53,7 +61,7 @@ export async function createDerived<T extends object>(
  * result is undefined.
  */
 export async function createIfCurrent<T extends object>(
-  core: Core,
+  parts: DeriveParts,
   parentId: Uuid,
   { submission, selection, relation, answer }: Derivation<T>,
   { maxRuns = Infinity, ...idempotency }: GrowthOptions,
@@ -66,14 +74,14 @@ export async function createIfCurrent<T extends object>(
       detail: `asks for ${count} runs; this coordinator takes studies of up to ${maxRuns} runs: ask for fewer, or start it with a higher --max-runs`,
     });
   }
-  const created = await core.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
+  const created = await parts.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
     const parent = batchOrThrow(turn, parentId);
     if (!isCurrent(turn)) return {};
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
-    const act = () => ({ ...openBatch(core, turn, submission, { parent: link, selection }), ...answer });
-    return { response: once(core, turn, idempotency, act) };
+    const act = () => ({ ...openBatch(parts, turn, submission, { parent: link, selection }), ...answer });
+    return { response: once(parts, turn, idempotency, act) };
   });
   const { response } = created;
-  if (response?.warnings !== undefined) core.warned(response.batch_id, response.warnings);
+  if (response?.warnings !== undefined) parts.warned(response.batch_id, response.warnings);
   return response;
 }

@@ -2,10 +2,16 @@
 import type { BatchContext, ExtendRequest, ExtendResponse, Uuid } from '../../../contract/types.ts';
 import { extensionOf, runsOf, type DesignInUse } from '../../../domain/study/growth.ts';
 import { submissionFaults } from '../../../domain/study/submission.ts';
-import type { Core } from '../../core.ts';
 import { readBatch } from '../../kernel/records/read-batch.ts';
 import { keys } from '../../kernel/storage/keys.ts';
-import { createIfCurrent, refuse, rememberedAnswer, type Derivation, type GrowthOptions } from './derive.ts';
+import {
+  createIfCurrent,
+  refuse,
+  rememberedAnswer,
+  type Derivation,
+  type GrowthOptions,
+  type DeriveParts,
+} from './derive.ts';
 import { familyIdOf, familyOf, type FamilyMember } from '../../kernel/records/family.ts';
 
 /**
@@ -13,22 +19,22 @@ import { familyIdOf, familyOf, type FamilyMember } from '../../kernel/records/fa
  * @throws SimbatchError `unknown-batch`; `invalid-request` for runs that the study has already
  */
 export async function extendBatch(
-  core: Core,
+  parts: DeriveParts,
   batchId: Uuid,
   request: ExtendRequest = {},
   options: GrowthOptions = {},
 ): Promise<ExtendResponse> {
   for (;;) {
-    const remembered = await rememberedAnswer(core, options);
+    const remembered = await rememberedAnswer(parts, options);
     if (remembered !== undefined) return remembered as ExtendResponse;
-    const read = (key: string): string | undefined => core.groupCommit.read(key);
+    const read = (key: string): string | undefined => parts.groupCommit.read(key);
     const { context } = readBatch({ get: read }, batchId);
     const familyKey = keys.family(familyIdOf(context));
     const family = read(familyKey);
-    const derivation = extension(core, context, request, await familyOf(core.share, read, context));
+    const derivation = extension(parts, context, request, await familyOf(parts.share, read, context));
     // Another extension of the family may have been made meanwhile.
     const response = await createIfCurrent(
-      core,
+      parts,
       batchId,
       derivation,
       options,
@@ -41,12 +47,12 @@ export async function extendBatch(
 type Growth = Pick<ExtendResponse, 'mode' | 'run_ids' | 'replicate'>;
 
 function extension(
-  core: Core,
+  parts: DeriveParts,
   batch: BatchContext,
   request: ExtendRequest,
   family: readonly FamilyMember[],
 ): Derivation<Growth> {
-  const submission = core.studyCache.wholeSubmission(batch);
+  const submission = parts.studyCache.wholeSubmission(batch);
   const { replicate } = submission.config.monte_carlo;
   const extended = extensionOf(submission, request, designInUse(family, replicate ?? 0));
   if ('pointer' in extended) return refuse(extended);

@@ -1,9 +1,8 @@
 /** Reruns: runs of a study again with the same parameters, as a new batch; also under another version, for a comparison. */
 import type { RerunRequest, RerunResponse, Uuid } from '../../../contract/types.ts';
 import { rerunOf } from '../../../domain/study/growth.ts';
-import type { Core } from '../../core.ts';
 import { readBatch } from '../../kernel/records/read-batch.ts';
-import { createDerived, refuse, rememberedAnswer, type GrowthOptions } from './derive.ts';
+import { createDerived, refuse, rememberedAnswer, type GrowthOptions, type DeriveParts } from './derive.ts';
 import { selectRuns } from './select-runs.ts';
 
 /**
@@ -11,31 +10,31 @@ import { selectRuns } from './select-runs.ts';
  * @throws SimbatchError `unknown-batch`; `invalid-request` for a selection without runs
  */
 export async function rerunBatch(
-  core: Core,
+  parts: DeriveParts,
   batchId: Uuid,
   { select = {}, relation = 'rerun', ...changes }: RerunRequest = {},
   options: GrowthOptions = {},
 ): Promise<RerunResponse> {
-  const remembered = await rememberedAnswer(core, options);
+  const remembered = await rememberedAnswer(parts, options);
   if (remembered !== undefined) return remembered as RerunResponse;
   // A view that is older than an acknowledged change would miss runs.
-  await core.groupCommit.durable();
-  const view = core.store.snapshot();
+  await parts.groupCommit.durable();
+  const view = parts.store.snapshot();
   try {
     const batch = readBatch(view, batchId);
     const source = { read: (key: string) => view.get(key) };
-    const study = core.studyCache.of(batch.context, source);
-    const selection = await selectRuns(core, view, batch, study, select);
-    await core.share.slice();
+    const study = parts.studyCache.of(batch.context, source);
+    const selection = await selectRuns(parts, view, batch, study, select);
+    await parts.share.slice();
     const submission = rerunOf(
-      core.studyCache.wholeSubmission(batch.context, source),
+      parts.studyCache.wholeSubmission(batch.context, source),
       study.selection.count,
       selection,
       changes,
     );
     if ('pointer' in submission) return refuse(submission);
-    await core.share.slice();
-    return await createDerived(core, batchId, { submission, selection, relation, answer: { relation } }, options);
+    await parts.share.slice();
+    return await createDerived(parts, batchId, { submission, selection, relation, answer: { relation } }, options);
   } finally {
     await view.close();
   }

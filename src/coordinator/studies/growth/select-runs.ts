@@ -12,10 +12,14 @@ import { numericOutputs } from '../../../domain/runs/outputs.ts';
 import { appendRun, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../../kernel/actors/actor-kinds.ts';
-import type { Core } from '../../core.ts';
 import { idOf, keys, ofBatch } from '../../kernel/storage/keys.ts';
 import { refuse } from './derive.ts';
 import type { StoreView } from '../../kernel/storage/store.ts';
+import type { EventLoopShare } from '../../../base/event-loop-share.ts';
+
+interface SelectionParts {
+  share: EventLoopShare;
+}
 
 /** A touched run as far as a selection looks at it. */
 interface RunFacts {
@@ -37,7 +41,7 @@ const STEP = 10_000;
  * @throws SimbatchError `invalid-request` for a selection that the batch does not have, and for one without runs
  */
 export async function selectRuns(
-  core: Core,
+  parts: SelectionParts,
   view: StoreView,
   batch: BatchState,
   { submission, selection: held }: { submission: BatchSubmission; selection: RunSelection },
@@ -51,7 +55,7 @@ export async function selectRuns(
     select.states?.includes('Cancelled') === true &&
     select.failure_kind === undefined &&
     select.requirement === undefined;
-  const selected = predicate && (await matchingRuns(core, view, batch, among, predicate, takesUntouched));
+  const selected = predicate && (await matchingRuns(parts, view, batch, among, predicate, takesUntouched));
   if (selected !== undefined && selected.count > 0) return selected;
   const which = select.run_ids === undefined ? `of the ${held.count} runs of the batch` : 'of the runs in run_ids';
   return refuse({ pointer: '/select', detail: `selects no run: ${which}, none is ${described(select)}` });
@@ -131,7 +135,7 @@ function failing(view: StoreView, submission: BatchSubmission, requirement: Pars
 
 /** The runs among these that match. `takesUntouched`: so do those without a record, which are Cancelled. */
 async function matchingRuns(
-  core: Core,
+  parts: SelectionParts,
   view: StoreView,
   batch: BatchState,
   among: RunSelection,
@@ -142,12 +146,12 @@ async function matchingRuns(
   let next = 0;
   const addUntouchedBefore = async (end: number): Promise<void> => {
     for (; takesUntouched && next < end; next += 1) {
-      if (next % STEP === 0) await core.share.slice();
+      if (next % STEP === 0) await parts.share.slice();
       appendRun(ranges, among.nth(next));
     }
     next = end;
   };
-  for await (const part of terminalRuns(core, view, batch, among)) {
+  for await (const part of terminalRuns(parts, view, batch, among)) {
     for (const run of part) {
       const index = among.indexFrom(run.runId);
       if (next < index) await addUntouchedBefore(index);
@@ -161,7 +165,7 @@ async function matchingRuns(
 
 /** The runs of a batch that have a record and are among these, ascending, in parts that each fit into a slice. */
 export async function* terminalRuns(
-  core: Core,
+  parts: SelectionParts,
   view: StoreView,
   { context: { batchId } }: BatchState,
   among: RunSelection,
@@ -175,7 +179,7 @@ export async function* terminalRuns(
   };
   for await (const chunk of view.entries(range, { chunkSize: CHUNK })) {
     const wanted = chunk.filter(([key]) => among.indexOf(runIdOf(idOf(key))) !== undefined);
-    yield* core.share.mapped(wanted, ([key, record]): RunFacts => {
+    yield* parts.share.mapped(wanted, ([key, record]): RunFacts => {
       const { value, attempts } = JSON.parse(record) as { value: JobStatus; attempts: { reason?: string }[] };
       const id = idOf(key);
       return { jobId: id, runId: runIdOf(id), status: value, reason: attempts.at(-1)?.reason ?? null };

@@ -65,7 +65,7 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     expect(await scene.claim(to)).to.deep.equal([0]);
   }
 
-  const prune = () => scene.api.core.checkpointRemovals.idle();
+  const prune = () => scene.api.parts.checkpointRemovals.idle();
 
   it('name a set that is complete, whatever is restarted before', async () => {
     const first = await send(as('a', 1), { 'state.json': 'one', 'grid/x': 'grid' });

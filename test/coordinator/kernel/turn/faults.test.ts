@@ -38,7 +38,7 @@ describe('coordinator/kernel/turn', () => {
 
   /** Memory and disk as one comparable value. */
   function everything(): unknown {
-    const { batches, runners, jobs } = scene.api.core.directory;
+    const { batches, runners, jobs } = scene.api.parts.directory;
     const live = [batches, runners, jobs].map((map) =>
       [...map.values()].map((it) => [it.id, stateOf(it).value, { ...stateOf(it).context }]),
     );
@@ -46,14 +46,14 @@ describe('coordinator/kernel/turn', () => {
   }
 
   const places: [string, () => () => void, () => Promise<unknown>][] = [
-    ['presenting an answer', () => broken(scene.api.core.studyCache, 'of'), () => scene.claim('a', 2)],
-    ['planning', () => broken(scene.api.core.scheduler, 'plan'), () => scene.claim('a', 2)],
+    ['presenting an answer', () => broken(scene.api.parts.studyCache, 'of'), () => scene.claim('a', 2)],
+    ['planning', () => broken(scene.api.parts.scheduler, 'plan'), () => scene.claim('a', 2)],
     ['drawing random bytes', () => broken(scene.world, 'random'), () => scene.submit()],
-    ['reading a record', () => broken(scene.api.core.groupCommit, 'read'), () => scene.api.cancelJob(jobId(batch, 1))],
+    ['reading a record', () => broken(scene.api.parts.groupCommit, 'read'), () => scene.api.cancelJob(jobId(batch, 1))],
     [
       'another actor',
       () => {
-        const { directory } = scene.api.core;
+        const { directory } = scene.api.parts;
         return brokenActor(directory, directory.runners.get('a'));
       },
       () => scene.claim('a', 2),
@@ -108,7 +108,7 @@ describe('coordinator/kernel/turn', () => {
     await scene.api.drain('b');
     const waiting = scene.claimRaw('b', 1, 30).then(runs);
     await settled();
-    const mend = broken(scene.api.core.studyCache, 'of');
+    const mend = broken(scene.api.parts.studyCache, 'of');
     await scene.api.resume('b');
     await settled();
     mend();
@@ -120,7 +120,7 @@ describe('coordinator/kernel/turn', () => {
 
   it('retries a deadline whose turn throws, and handles the other deadlines', async () => {
     await scene.register('b');
-    const { directory } = scene.api.core;
+    const { directory } = scene.api.parts;
     const mend = brokenActor(directory, directory.runners.get('a'));
     scene.world.setClock(scene.world.now() + 15_000);
     await scene.api.tick();
@@ -132,7 +132,7 @@ describe('coordinator/kernel/turn', () => {
   });
 
   it('sends the reply when a watcher throws', async () => {
-    const mend = broken(scene.api.core.statistics.trigger, 'committed');
+    const mend = broken(scene.api.parts.statistics.trigger, 'committed');
     expect(await scene.claim('a')).to.deep.equal([0]);
     mend();
     expect(scene.faults).to.have.length(1);
@@ -271,8 +271,8 @@ describe('coordinator/kernel/turn', () => {
     const before = structuredClone(state());
     await scene.restart();
     expect(state()).to.deep.equal(before);
-    expect([...scene.api.core.directory.jobs.keys()]).to.deep.equal([jobId(other, 1)]);
-    expect(scene.api.core.directory.batches.size, 'only the open one').to.equal(1);
+    expect([...scene.api.parts.directory.jobs.keys()]).to.deep.equal([jobId(other, 1)]);
+    expect(scene.api.parts.directory.batches.size, 'only the open one').to.equal(1);
     await scene.api.signOff('a', { instance: scene.instance('a') });
     expect(await scene.claim('b', 9, [ref(other, 1)]), 'requeued as before, then untouched').to.deep.equal([
       2, 0, 3, 4, 5,

@@ -12,7 +12,7 @@ describe('coordinator/kernel/turn/measured-turns', () => {
     await scene.register('a');
     await scene.claim('a');
     await codeOf(scene.complete(batch, 0, 'a'));
-    const { studyCache } = scene.api.core;
+    const { studyCache } = scene.api.parts;
     studyCache.of = () => {
       throw new Error('broken');
     };

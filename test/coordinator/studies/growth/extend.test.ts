@@ -157,7 +157,7 @@ describe('coordinator/studies/growth/extend', () => {
     const { batch_id: compared } = await scene.api.rerunBatch(comparison);
     const family = async (batch: string): Promise<string[]> => {
       const view = scene.store.snapshot();
-      const members = await familyOf(scene.api.core.share, (key) => view.get(key), readBatch(view, batch).context);
+      const members = await familyOf(scene.api.parts.share, (key) => view.get(key), readBatch(view, batch).context);
       return members.map(({ state, replicate: number }) => `${number} ${state.context.batchId}`);
     };
     const whole = [`0 ${first}`, `0 ${rerun}`, `1 ${replicate}`];

@@ -1,0 +1,35 @@
+/** The options of a coordinator, and their defaults. */
+import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
+import type { Interpreter } from '../base/interpreters/interpreters.ts';
+import type { ObjectStore } from './files/object-store/object-store.ts';
+import type { NotificationSettings } from './notifications/receivers.ts';
+
+/** The options that an operator can set. */
+export interface CoordinatorOptions {
+  /** Retries of a failed job when the study sets none. */
+  defaultMaxRetries: number;
+  /** How long an idempotency key is kept, in ms. */
+  idempotencyMs: number;
+  /**
+   * The level of the test by which a runner on which attempts fail more than on others gets no new work for a while; true: the
+   * level of the finding, false: never.
+   */
+  quarantine: boolean | number;
+  /** Returns the free bytes on the disk of the store; absent where they are not known. */
+  freeBytes?: () => Promise<number | undefined>;
+  /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
+  interpreter: Interpreter;
+  /** Where files of runs are uploaded to, for studies that name one of its buckets. */
+  objectStore?: ObjectStore;
+  /** The receivers of events of studies; absent: none. */
+  notifications?: NotificationSettings;
+  /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
+  retainMs?: number;
+}
+
+export const DEFAULT_OPTIONS: CoordinatorOptions = {
+  defaultMaxRetries: DEFAULT_MAX_RETRIES,
+  idempotencyMs: 24 * 3_600_000,
+  interpreter: 'flat',
+  quarantine: false,
+};
