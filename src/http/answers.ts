@@ -1,8 +1,8 @@
 /** Answers that are more than one JSON value, and how lists of them are laid out. */
 import type { Listing } from '../coordinator/reads/listings.ts';
 import type { ExportedRecord, ExportListing } from '../coordinator/reads/export.ts';
-import type { FileReading } from '../coordinator/files/file-reading.ts';
-import type { FileRedirect } from '../coordinator/files/read-file.ts';
+import type { FileReading } from '../coordinator/files/place.ts';
+import type { FileRedirect } from '../coordinator/files/place.ts';
 import type { Query } from './route.ts';
 
 /** An answer that is sent unchanged, whole or in pieces. */

@@ -121,7 +121,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a runner is forgotten while a change of it is in flight',
-    file: 'src/coordinator/studies/deletions.js',
+    file: 'src/coordinator/pool/departures.js',
     find: 'live !== undefined && commits.holds(live)',
     replace: 'false',
     test: 'coordinator/studies/retention.test.js',

@@ -43,7 +43,7 @@ describe('runner: durability', () => {
     let release = (): void => {};
     const spool = {
       directory: folder,
-      running: async () => {},
+      recorded: async () => undefined,
       ended: () => {
         calls.push('spooled');
         return new Promise<void>((resolve) => (release = resolve));

@@ -60,3 +60,6 @@ export function silenceOf(parts: FileAttemptParts, runnerId: string): string {
   }
   return `runner "${runnerId}" does not serve files; start it with --serve-files`;
 }
+
+export const unknownFile = (jobId: Uuid, path: string, why: string): SimbatchError =>
+  new SimbatchError('unknown-file', `the file ${JSON.stringify(path.slice(0, 200))} of job ${jobId} ${why}`);

@@ -121,3 +121,18 @@ async function reached<T>(call: () => Promise<T>): Promise<T> {
     throw new SimbatchError('uploads-unavailable', error.message, { cause: error });
   }
 }
+
+/** A file in an object store. */
+export interface StoredObject {
+  store: ObjectStore;
+  bucket: string;
+  key: string;
+}
+
+/** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
+export function objectOf(parts: ObjectStorePart, address: string): StoredObject | undefined {
+  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
+  const store = parts.objectStore;
+  if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;
+  return { store, bucket, key };
+}

@@ -15,10 +15,8 @@ import type {
 } from '../../contract/types.ts';
 import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import {
-  type ObjectStorePart,
   requireParts,
   requirePath,
   requireRunPlace,
@@ -134,19 +132,4 @@ function requireEnded({ value, context }: JobState, jobId: Uuid, runnerId: strin
     'stale-attempt',
     `attempt ${String(attempt)} by runner "${runnerId}" is not the last one of job ${jobId}, or the job has not ended: it is ${value}`,
   );
-}
-
-/** A file in an object store. */
-export interface StoredObject {
-  store: ObjectStore;
-  bucket: string;
-  key: string;
-}
-
-/** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
-export function objectOf(parts: ObjectStorePart, address: string): StoredObject | undefined {
-  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
-  const store = parts.objectStore;
-  if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;
-  return { store, bucket, key };
 }

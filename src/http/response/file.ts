@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
 import { mediaTypeOf } from '../../domain/runs/file-path.ts';
-import type { FileRedirect } from '../../coordinator/files/read-file.ts';
+import type { FileRedirect } from '../../coordinator/files/place.ts';
 import type { FileAnswer } from '../answers.ts';
 import { matchesTag } from './etag.ts';
 

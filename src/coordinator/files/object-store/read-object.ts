@@ -5,8 +5,8 @@ import { LIMITS } from '../../../contract/limits.ts';
 import { bytesOfRange, isEmptyRange, type ByteRange } from '../../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { CALL_MS, ObjectStoreError, refusalOf } from './object-store.ts';
-import type { StoredObject } from '../uploads.ts';
-import type { FileReading, FileWish } from '../file-reading.ts';
+import type { StoredObject } from '../run-place.ts';
+import type { FileReading, FileWish } from '../place.ts';
 
 /** For one answer: a reader that takes it slowly must not keep others from reading. */
 export const READ_OBJECT_MS = 120_000;

@@ -8,7 +8,7 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { LIMITS } from '../../../../src/contract/limits.ts';
 import { SimbatchError } from '../../../../src/domain/errors.ts';
 import { readObject, READ_OBJECT_MS } from '../../../../src/coordinator/files/object-store/read-object.ts';
-import type { FileReading } from '../../../../src/coordinator/files/file-reading.ts';
+import type { FileReading } from '../../../../src/coordinator/files/place.ts';
 import {
   CALL_MS,
   MAX_OBJECT_READINGS,
