@@ -38,7 +38,12 @@ export class PartList {
 
   /** Begins the ticks of all parts, in their order, and waits for all of them. */
   async tick(now: number): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.tick?.(now)));
+    const running: Promise<void>[] = [];
+    for (const part of this.#parts) {
+      const done = part.tick?.(now);
+      if (done instanceof Promise) running.push(done);
+    }
+    await Promise.all(running);
   }
 
   async close(): Promise<void> {

@@ -63,7 +63,7 @@ export const MUTATIONS: readonly Mutation[] = [
     bug: {
       api: (coordinator) => ({
         complete: (jobId, request) => {
-          const { attempt, runnerId } = coordinator.core.directory.state('job', jobId)?.context ?? {};
+          const { attempt, runnerId } = coordinator.parts.directory.state('job', jobId)?.context ?? {};
           return coordinator.complete(jobId, { ...request, attempt: attempt ?? 0, runner_id: runnerId ?? '' });
         },
       }),

@@ -22,15 +22,15 @@ export interface MessageSources {
 
 /** Returns the message as JSON, at most about 32 KiB; undefined while the verdicts on an ended study are not judged yet. */
 export function messageOf(
-  core: MessageSources,
+  parts: MessageSources,
   settings: NotificationSettings,
   c: NotificationContext,
 ): string | undefined {
-  const record = core.store.get(keys.batch(c.batchId));
+  const record = parts.store.get(keys.batch(c.batchId));
   const state = record === undefined ? undefined : decodeBatch(record);
-  const verdicts = state === undefined ? undefined : core.judgements.verdictsOf(state);
+  const verdicts = state === undefined ? undefined : parts.judgements.verdictsOf(state);
   const areMissing = verdicts === undefined && (state?.context.requirements ?? 0) > 0;
-  if (areMissing && c.eventType === 'study.ended' && core.clock.now() < c.createdAtMs + VERDICTS_WAIT_MS)
+  if (areMissing && c.eventType === 'study.ended' && parts.clock.now() < c.createdAtMs + VERDICTS_WAIT_MS)
     return undefined;
   const link = settings.link(c.batchId);
   const message: StudyNotification = {

@@ -21,14 +21,14 @@ export const latestTimeLeft = ({ value }: BatchState, health: BatchHealth): Time
   isTerminal(value) ? {} : (health.timeLeft?.value ?? {});
 
 /** An estimate of the last 2 s, made in slices where there is none. */
-export async function currentTimeLeft(core: EstimateParts, state: BatchState, health: BatchHealth): Promise<TimeLeft> {
+export async function currentTimeLeft(parts: EstimateParts, state: BatchState, health: BatchHealth): Promise<TimeLeft> {
   if (isTerminal(state.value)) return {};
-  const now = core.clock.now();
+  const now = parts.clock.now();
   const kept = health.timeLeft;
   if (kept !== undefined && now >= kept.atMs && now < kept.atMs + FRESH_MS) return kept.value;
   const { tally, estimating } = health;
   if (estimating?.tally === tally) return estimating.value;
-  const value = estimated(core.share, state, health, now);
+  const value = estimated(parts.share, state, health, now);
   health.estimating = { tally, value };
   try {
     const timeLeft = await value;

@@ -26,7 +26,7 @@ export async function quarantineFailing(parts: QuarantineParts): Promise<void> {
   const { quarantine: level } = parts;
   if (level === false) return;
   for (const { batchId, tally } of parts.health.takeChanged()) {
-    for (const found of failingRunners(tally.runners(), level === true ? LEVEL : Number(level)))
+    for (const found of failingRunners(tally.runners(), level === true ? LEVEL : level))
       await quarantine(parts, batchId, found);
   }
 }
