@@ -26,6 +26,7 @@ export interface CoordinatorHooks {
   turn?: TurnObserver;
 }
 
+/** The settings of a coordinator; each has a default. */
 export interface CoordinatorSettings extends Partial<CoordinatorOptions> {
   hooks?: CoordinatorHooks;
   /** Makes further parts, which come last in the list. */
