@@ -12,7 +12,7 @@ export function shadowRules(table: RunTable, requirements: readonly Requirement[
   const { wouldTerminate, classes, rows } = table;
   if (wouldTerminate === undefined) return undefined;
   const readers = requirements.flatMap((it) => {
-    const parsed = parseRequirement(it);
+    const parsed = parseRequirement(it, requirements);
     return typeof parsed === 'string' ? [] : [outcomeReader(table, parsed)];
   });
   const found = { would_end: 0, completed: 0, passed: 0 };

@@ -59,7 +59,7 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
     sentence: [studySentence(table, header), ...(shadow === undefined ? [] : [shadowClause(shadow)])].join('; '),
     outputs,
     failures: failurePatterns(table),
-    requirements: requirements.map((requirement) => judgeRequirement(table, requirement)),
+    requirements: requirements.map((requirement) => judgeRequirement(table, requirement, requirements)),
     ...(shadow === undefined ? {} : { shadow }),
   };
 }

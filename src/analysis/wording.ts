@@ -41,3 +41,17 @@ export function shareInPercent(share: number): string {
   const digits = Math.min(15, Math.max(0, 2 - Math.floor(Math.log10(distance))));
   return `${Number((100 * share).toFixed(digits))} %`;
 }
+
+/** The claim of a requirement about a run: `miss_m < 50`; of several requirements `near and slow in the same run`. */
+export function requirementClaim({
+  output,
+  condition,
+  all,
+}: {
+  output: string | null;
+  condition: string | null;
+  all?: readonly string[];
+}): string {
+  if (all === undefined) return `${output} ${condition}`;
+  return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} in the same run`;
+}

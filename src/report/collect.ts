@@ -124,7 +124,8 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
 /** The outputs of the requirements, each with the end that its condition limits. */
 function limitedOutputs({ requirements = [] }: BatchSubmission): [string, 'largest' | 'smallest'][] {
   const found = new Map<string, 'largest' | 'smallest'>();
-  for (const { output, condition } of requirements)
-    if (!found.has(output)) found.set(output, condition.trim().startsWith('>') ? 'smallest' : 'largest');
+  for (const { output, condition = '' } of requirements)
+    if (output !== undefined && !found.has(output))
+      found.set(output, condition.trim().startsWith('>') ? 'smallest' : 'largest');
   return [...found].slice(0, MOST_OUTPUTS);
 }

@@ -1,7 +1,7 @@
 /** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
 import { formatDuration } from '../base/number-text.ts';
 import type { AnswerLevel, Finding, RequirementVerdict } from '../contract/types.ts';
-import { shareInPercent } from '../analysis/wording.ts';
+import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { Markup, html, section, table, type Content } from './html.ts';
@@ -125,7 +125,7 @@ function verdictsSection({ verdicts }: ReportData): Markup {
   const rows = judged.map((it) => [
     it.name,
     html`<span class="${VERDICT_CLASS[it.verdict]}">${verdictName(it)}</span>`,
-    html`<code>${it.output} ${it.condition}</code>`,
+    html`<code>${requirementClaim(it)}</code>`,
     `>= ${shareInPercent(it.probability)} at ${shareInPercent(it.confidence)}`,
     it.passed,
     it.failed,

@@ -1,6 +1,6 @@
 /** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
 import { formatNumber } from '../base/number-text.ts';
-import { parseCondition } from '../domain/study/condition.ts';
+import { limitsOf } from '../domain/study/condition.ts';
 import { intervalNote, meanText, quantileParts } from '../analysis/outputs/estimate-text.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
 import type { StudySummary } from '../contract/types.ts';
@@ -77,7 +77,7 @@ const MOST_PLOTS = 12;
 
 export function plotsSection({ distributions, summary, submission, outputs }: ReportData): Markup {
   const requirements = submission.requirements ?? [];
-  const named = new Set([...requirements.map((it) => it.output), ...Object.keys(submission.outputs ?? {})]);
+  const named = new Set([...requirements.flatMap((it) => it.output ?? []), ...Object.keys(submission.outputs ?? {})]);
   const all = (distributions?.variables ?? []).filter((it) => it.kind === 'output');
   const first = all.filter((it) => named.has(it.name));
   const rest = all.filter((it) => !named.has(it.name) && it.name !== 'execution_secs');
@@ -85,10 +85,9 @@ export function plotsSection({ distributions, summary, submission, outputs }: Re
   const marksOf = ({ name }: Histogram): Mark[] => {
     const limits = requirements
       .filter((it) => it.output === name)
-      .flatMap(({ condition }): Mark[] => {
-        const parsed = parseCondition(condition);
-        return typeof parsed === 'string' ? [] : [{ value: parsed.threshold, name: condition, isLimit: true }];
-      });
+      .flatMap(({ condition = '' }) =>
+        limitsOf(condition).map((value): Mark => ({ value, name: condition, isLimit: true })),
+      );
     const quantiles = summary?.outputs.find((it) => it.name === name)?.quantiles ?? [];
     const marked = quantiles
       .filter(({ p }) => p === 0.05 || p === 0.5 || p === 0.95)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .study.distributions import Weibull as Weibull
     from .study.parts import EarlyTermination as EarlyTermination
     from .study.parts import Policy as Policy
+    from .study.parts import JointRequirement as JointRequirement
     from .study.parts import Requirement as Requirement
     from .study.parts import Rule as Rule
     from .study.parts import Telemetry as Telemetry
@@ -72,7 +73,7 @@ _HOMES = {
     ".local.opening": "open",
     ".study.distributions": "Beta Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
     "Triangular Uniform Weibull",
-    ".study.parts": "EarlyTermination Policy Requirement Rule Telemetry",
+    ".study.parts": "EarlyTermination JointRequirement Policy Requirement Rule Telemetry",
     ".study.study": "Study",
     ".study.trial": "Trial",
 }

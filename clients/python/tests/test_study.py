@@ -13,6 +13,22 @@ from .conftest import package
 INPUTS = {"mass": sb.Normal(45, 0.4, units="kg"), "cd": sb.Normal(1, 0.07, lower=0.8, upper=1.2)}
 
 
+def test_requirements_on_two_sides_and_on_several_outputs():
+    study = sb.Study(
+        "throw", inputs={"v": sb.Normal(1, 1)}, runs=1, simulation="throw", version="1",
+        requirements=[
+            sb.Requirement("miss", "-5 .. 5", probability=0.9, name="near"),
+            sb.Requirement("speed", "< 7", probability=0.9, name="slow"),
+            sb.JointRequirement(["near", "slow"], probability=0.8),
+        ],
+    )  # fmt: skip
+    *_, joint = study.submission()["requirements"]
+    assert joint == {"name": "near and slow", "all": ["near", "slow"], "probability": 0.8}
+    assert "near and slow in the same run with probability 0.8" in repr(study)
+    with pytest.raises(TypeError, match="all must be the names of requirements"):
+        sb.JointRequirement("near", probability=0.8).member()
+
+
 def named(**arguments):
     return sb.Study("recovery", **{"simulation": "rocket", "version": "1", "inputs": INPUTS, "runs": 8, **arguments})
 

@@ -27,7 +27,7 @@ Everything here is a member of `simbatch`.
 """
 
 GROUPS = [
-    ("Studies", ["Study", "Requirement", "EarlyTermination", "Rule", "Telemetry", "Policy", "Trial"]),
+    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Policy", "Trial"]),
     (
         "Distributions",
         ["Distribution", "Normal", "Uniform", "Exponential", "Gamma", "Beta", "Fixed", "Lognormal", "Loguniform", "Weibull"]

@@ -33,7 +33,7 @@ export function failingGroups(
   if (failing === FAILED) return groupsBy(table, (name) => FAILED_CLASSES.has(name));
   if (CLASSES.some((it) => it === failing)) return groupsBy(table, (name) => name === failing);
   const requirement = requirements.find((it) => it.name === failing);
-  if (requirement !== undefined) return requirementGroups(table, requirement);
+  if (requirement !== undefined) return requirementGroups(table, requirement, requirements);
   const pattern = failurePatterns(table).find((it) => it.id === failing);
   if (pattern !== undefined) {
     const code = table.patterns.values.indexOf(normalizeMessage(pattern.pattern));
@@ -52,8 +52,12 @@ function groupsBy(table: RunTable, fails: (name: RunClass, row: number) => boole
   });
 }
 
-function requirementGroups(table: RunTable, requirement: Requirement): Int8Array<ArrayBuffer> {
-  const parsed = parseRequirement(requirement);
+function requirementGroups(
+  table: RunTable,
+  requirement: Requirement,
+  requirements: readonly Requirement[],
+): Int8Array<ArrayBuffer> {
+  const parsed = parseRequirement(requirement, requirements);
   if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
   const outcomeOf = outcomeReader(table, parsed);
   return Int8Array.from({ length: table.rows }, (_, row) => {

@@ -1,11 +1,11 @@
 /** The evidence about the runs of a study from which the answer is concluded. */
-import { type ConditionOperator, parseCondition } from '../../domain/study/condition.ts';
+import type { ConditionOperator } from '../../domain/study/condition.ts';
 import type { Requirement } from '../../contract/types.ts';
 import { studyAttribution } from '../attribution/study-attribution.ts';
 import { type FailurePattern, failurePatterns } from '../failure-patterns.ts';
 import type { RequirementAnswer } from '../requirements/answer.ts';
 import { judgeRequirement } from '../requirements/judge.ts';
-import { outcomeReader, parseRequirement } from '../requirements/requirement.ts';
+import { type ParsedRequirement, outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type ClassCounts, type RunTable, countClasses, runsOf } from '../table/run-table.ts';
 
@@ -53,7 +53,9 @@ export function studyEvidence(
   requirements: readonly Requirement[],
   units: ReadonlyMap<string, string>,
 ): StudyEvidence {
-  const judged = requirements.map((it) => requirementEvidence(table, it, units.get(it.output) ?? null));
+  const judged = requirements.map((it) =>
+    requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null),
+  );
   const patterns = failurePatterns(table);
   const counts = countClasses(table);
   return {
@@ -72,9 +74,14 @@ export function studyEvidence(
   };
 }
 
-function requirementEvidence(table: RunTable, requirement: Requirement, units: string | null): RequirementEvidence {
-  const answer = judgeRequirement(table, requirement);
-  const parsed = parseRequirement(requirement);
+function requirementEvidence(
+  table: RunTable,
+  requirement: Requirement,
+  requirements: readonly Requirement[],
+  units: string | null,
+): RequirementEvidence {
+  const answer = judgeRequirement(table, requirement, requirements);
+  const parsed = parseRequirement(requirement, requirements);
   if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
   const outcomeOf = outcomeReader(table, parsed);
   let violating = 0;
@@ -84,7 +91,7 @@ function requirementEvidence(table: RunTable, requirement: Requirement, units: s
     violating++;
     if (table.classes[row] === CLASS_CODES.terminated) terminated++;
   }
-  return { ...answer, units, violating, hasTerminated: terminated > 0, where: whereFails(requirement, terminated > 0) };
+  return { ...answer, units, violating, hasTerminated: terminated > 0, where: whereFails(parsed, terminated > 0) };
 }
 
 const NEGATED: Readonly<Record<ConditionOperator, ConditionOperator>> = {
@@ -97,15 +104,18 @@ const NEGATED: Readonly<Record<ConditionOperator, ConditionOperator>> = {
 };
 
 /** `outputs.miss_m > 50 and class = ok`. */
-function whereFails({ output, condition }: Requirement, hasTerminated: boolean): string {
-  const parsed = parseCondition(condition);
-  if (typeof parsed === 'string') return 'class = ok';
+function whereFails({ parts }: ParsedRequirement, hasTerminated: boolean): string {
+  const missed = parts.flatMap(missesPart);
+  const fails = `${missed.length === 1 ? missed[0] : `(${missed.join(' or ')})`} and class = ok`;
+  return hasTerminated ? `(${fails}) or class = terminated` : fails;
+}
+
+function missesPart({ output, condition }: ParsedRequirement['parts'][number]): string[] {
   const column = output === 'execution_secs' ? output : `outputs.${output}`;
   const name = /^[A-Za-z_][\w.]*$/.test(column) ? column : `'${column.replaceAll("'", "''")}'`;
+  if (condition.operator === '..') return [`${name} < ${condition.low}`, `${name} > ${condition.high}`];
   // The language of tables writes equality with one sign.
-  const operator = NEGATED[parsed.operator].replace('==', '=');
-  const fails = `${name} ${operator} ${parsed.threshold} and class = ok`;
-  return hasTerminated ? `(${fails}) or class = terminated` : fails;
+  return [`${name} ${NEGATED[condition.operator].replace('==', '=')} ${condition.threshold}`];
 }
 
 function causeOf(

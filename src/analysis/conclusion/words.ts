@@ -1,41 +1,46 @@
 /** Words of the answer about a study: requirements as clauses, failed runs by class. Pure. */
-import { parseCondition, type ConditionOperator } from '../../domain/study/condition.ts';
+import { parseRequirementCondition, type ConditionOperator } from '../../domain/study/condition.ts';
 import { plural } from '../../domain/plural.ts';
 import type { ClassCounts } from '../table/run-table.ts';
 import { shareInPercent } from '../wording.ts';
 import type { RequirementEvidence } from './evidence.ts';
 
-const PASSES: Readonly<Record<ConditionOperator, (limit: string) => string>> = {
+const PASSES: Readonly<Record<ConditionOperator | '..', (limit: string) => string>> = {
   '<': (limit) => `is below ${limit}`,
   '<=': (limit) => `is at most ${limit}`,
   '>': (limit) => `is above ${limit}`,
   '>=': (limit) => `is at least ${limit}`,
   '==': (limit) => `is ${limit}`,
   '!=': (limit) => `is not ${limit}`,
+  '..': (limit) => `is within ${limit}`,
 };
 
-const FAILS: Readonly<Record<ConditionOperator, (limit: string) => string>> = {
+const FAILS: Readonly<Record<ConditionOperator | '..', (limit: string) => string>> = {
   '<': (limit) => `is ${limit} or more`,
   '<=': (limit) => `exceeds ${limit}`,
   '>': (limit) => `is ${limit} or less`,
   '>=': (limit) => `is below ${limit}`,
   '==': (limit) => `is not ${limit}`,
   '!=': (limit) => `is ${limit}`,
+  '..': (limit) => `is outside ${limit}`,
 };
 
 /** `peak_load_g` in g is `peak load`. */
-function subject({ output, units }: RequirementEvidence): string {
+function subject(output: string, units: string | null): string {
   if (output === 'execution_secs') return 'execution time';
   const named = units !== null && output.endsWith(`_${units}`) ? output.slice(0, -units.length - 1) : output;
   return named.replaceAll('_', ' ');
 }
 
-function clause(it: RequirementEvidence, words: typeof PASSES): string {
-  const parsed = parseCondition(it.condition);
-  if (typeof parsed === 'string') return `${subject(it)} ${it.condition}`;
-  const number = it.condition.replace(/^[\s<>=!]+/, '').trim();
-  const units = it.output === 'execution_secs' ? 's' : it.units;
-  return `${subject(it)} ${words[parsed.operator](units === null || units === '' ? number : `${number} ${units}`)}`;
+function clause({ output, condition, all = [], units }: RequirementEvidence, passes: boolean): string {
+  if (output === null || condition === null)
+    return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} are ${passes ? '' : 'not '}passed together`;
+  const parsed = parseRequirementCondition(condition);
+  if (typeof parsed === 'string') return `${subject(output, units)} ${condition}`;
+  const number = condition.replace(/^[\s<>=!]+/, '').trim();
+  const unit = output === 'execution_secs' ? 's' : units;
+  const words = (passes ? PASSES : FAILS)[parsed.operator];
+  return `${subject(output, units)} ${words(unit === null || unit === '' ? number : `${number} ${unit}`)}`;
 }
 
 /** A share that was observed, with two digits of its distance from the nearer of 0 and 1; with more where it would equal `limit`. */
@@ -51,13 +56,14 @@ function observed(share: number, limit: number): string {
 export function failsClause(it: RequirementEvidence): string {
   const share = it.estimate === null ? '' : ` in ${observed(1 - it.estimate, 1 - it.probability)} of runs`;
   const rule = it.hasTerminated ? ' or a rule ends the run' : '';
-  return `${clause(it, FAILS)}${rule}${share} (allowed ${shareInPercent(1 - it.probability)})`;
+  return `${clause(it, false)}${rule}${share} (allowed ${shareInPercent(1 - it.probability)})`;
 }
 
 /** `peak load is at most 14 g in 99.9 % of runs (required 99.7 %)`. */
 export function passesClause(it: RequirementEvidence): string {
-  if (it.estimate === null) return `no run has a value of ${it.output} (required ${shareInPercent(it.probability)})`;
-  return `${clause(it, PASSES)} in ${observed(it.estimate, it.probability)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
+  if (it.estimate === null)
+    return `no run has a value of ${it.output ?? it.name} (required ${shareInPercent(it.probability)})`;
+  return `${clause(it, true)} in ${observed(it.estimate, it.probability)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
 }
 
 /** `the requirement is violated`, `1 of 3 requirements is violated`, `all 3 requirements are met`. */

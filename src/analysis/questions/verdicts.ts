@@ -30,7 +30,7 @@ export const verdicts = question({
   answer(study, asked) {
     const requirement = requirementIn(asked);
     if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));
-    requireOutput(study, requirement.output);
+    requireOutput(study, requirement.output!);
     return judgeStudy(study.table, [requirement]);
   },
 });

@@ -9,15 +9,24 @@ import { outcomeReader, parseRequirement } from './requirement.ts';
 
 /**
  * The verdict on one requirement. While runs are open it depends on the complete prefix alone.
+ * `study`: the requirements among which are those that it names.
  * @throws RangeError when the requirement is not usable; the message begins with the member's name.
  */
-export function judgeRequirement(table: RunTable, requirement: Requirement): RequirementAnswer {
-  return judged(table, requirement).answer();
+export function judgeRequirement(
+  table: RunTable,
+  requirement: Requirement,
+  study: readonly Requirement[] = [],
+): RequirementAnswer {
+  return judged(table, requirement, study).answer();
 }
 
 /** The same, with the course that led to it. @throws RangeError as `judgeRequirement` */
-export function judgeWithCourse(table: RunTable, requirement: Requirement): JudgedRequirement {
-  const { parsed, answer: answerOf, runs, absent } = judged(table, requirement);
+export function judgeWithCourse(
+  table: RunTable,
+  requirement: Requirement,
+  study: readonly Requirement[] = [],
+): JudgedRequirement {
+  const { parsed, answer: answerOf, runs, absent } = judged(table, requirement, study);
   const answer = answerOf();
   const course = requirementCourse(table, parsed, runs, absent);
   const last = course.at(-1);
@@ -27,13 +36,13 @@ export function judgeWithCourse(table: RunTable, requirement: Requirement): Judg
 }
 
 /** The number of first rows up to the run that decided the sequential test; null where it has not decided. */
-export function judgedRows(table: RunTable, requirement: Requirement): number | null {
-  const { runs, isSettled } = judged(table, requirement);
+export function judgedRows(table: RunTable, requirement: Requirement, study: readonly Requirement[]): number | null {
+  const { runs, isSettled } = judged(table, requirement, study);
   return isSettled ? runs : null;
 }
 
-function judged(table: RunTable, requirement: Requirement) {
-  const parsed = parseRequirement(requirement);
+function judged(table: RunTable, requirement: Requirement, study: readonly Requirement[]) {
+  const parsed = parseRequirement(requirement, study);
   if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
   const outcomeOf = outcomeReader(table, parsed);
   const progress = new RequirementProgress(parsed);

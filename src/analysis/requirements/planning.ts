@@ -17,8 +17,9 @@ export interface RunsNeeded {
 
 /** The runs that each requirement takes; `runs`: of the batch. A requirement that is not usable is left out, since it is a fault. */
 export function runsNeeded(submission: Pick<BatchSubmission, 'requirements' | 'policy'>, runs: number): RunsNeeded[] {
-  return requirementsOf(submission).flatMap((requirement) => {
-    const parsed = parseRequirement(requirement);
+  const requirements = requirementsOf(submission);
+  return requirements.flatMap((requirement) => {
+    const parsed = parseRequirement(requirement, requirements);
     if (typeof parsed === 'string') return [];
     const { name, probability, confidence, look } = parsed;
     const test = look === 'continuous' ? new SequentialTest(probability, confidence) : undefined;

@@ -95,6 +95,7 @@ export class RequirementProgress {
       name: requirement.name,
       output: requirement.output,
       condition: requirement.condition,
+      ...(requirement.all === undefined ? {} : { all: requirement.all }),
       probability: requirement.probability,
       confidence: requirement.confidence,
       terminated: requirement.terminated,
@@ -186,12 +187,12 @@ function decideContinuously({ passed, failed, unknown, open }: Counts, sequentia
   };
 }
 
-function unseenOutput({ output }: ParsedRequirement, known: number, judged: number): Warning[] {
+function unseenOutput({ parts }: ParsedRequirement, known: number, judged: number): Warning[] {
   if (known > 0 || judged === 0) return [];
   return [
     {
       code: 'output-not-seen',
-      message: `none of ${plural(judged, 'judged run')} has a usable number named ${output}`,
+      message: `none of ${plural(judged, 'judged run')} has a usable number named ${parts.map((it) => it.output).join(' or ')}`,
     },
   ];
 }

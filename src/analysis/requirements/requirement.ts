@@ -1,5 +1,11 @@
 /** A requirement on one output, and the outcome of each run under it. */
-import { type ParsedCondition, meets, parseCondition } from '../../domain/study/condition.ts';
+import {
+  type ParsedCondition,
+  type ParsedRange,
+  meets,
+  parseRequirementCondition,
+} from '../../domain/study/condition.ts';
+import { contentFaults } from '../../domain/study/requirement-content.ts';
 import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
 import type { BatchSubmission, Requirement } from '../../contract/types.ts';
 import { shareFault } from '../request-checks.ts';
@@ -9,22 +15,72 @@ import { type RunTable, outputColumn } from '../table/run-table.ts';
 
 export const DEFAULT_CONFIDENCE = 0.95;
 
-/** A requirement with its defaults and its condition read. */
-export interface ParsedRequirement extends Required<Requirement> {
-  parsed: ParsedCondition;
+/** One output of a requirement with its condition. */
+interface RequirementPart {
+  output: string;
+  condition: ParsedCondition | ParsedRange;
 }
 
-/** Fills in the defaults. Returns the fault as a sentence that begins with the member's name when the requirement is not usable. */
-export function parseRequirement(requirement: Requirement): ParsedRequirement | string {
-  const { confidence = DEFAULT_CONFIDENCE, terminated = 'fail', look = 'once', probability } = requirement;
-  const parsed = parseCondition(requirement.condition);
-  if (typeof parsed === 'string') return `condition ${parsed}`;
-  const fault = shareFault('probability', probability) ?? shareFault('confidence', confidence);
-  if (fault !== undefined) return fault;
+/** A requirement with its defaults and its conditions read. */
+export interface ParsedRequirement extends Required<
+  Pick<Requirement, 'name' | 'probability' | 'confidence' | 'terminated' | 'look'>
+> {
+  /** Null where it is of several requirements, whose names are in `all`. */
+  output: string | null;
+  condition: string | null;
+  all?: string[];
+  /** A run passes when all of them hold. */
+  parts: readonly RequirementPart[];
+}
+
+/**
+ * Fills in the defaults. Returns the fault as a sentence that begins with the member's name when the requirement is not usable.
+ * `study`: the requirements of the study, among which are those that it names.
+ */
+export function parseRequirement(
+  requirement: Requirement,
+  study: readonly Requirement[] = [],
+): ParsedRequirement | string {
+  const { name, confidence = DEFAULT_CONFIDENCE, terminated = 'fail', look = 'once', probability } = requirement;
+  const fault = requirementFault(requirement, study) ?? shareFault('probability', probability);
+  const other = fault ?? shareFault('confidence', confidence);
+  if (other !== undefined) return other;
   if (!TERMINATED_RULES.includes(terminated))
     return `terminated is ${JSON.stringify(terminated)}: expected one of ${TERMINATED_RULES.join(', ')}`;
   if (!LOOKS.includes(look)) return `look is ${JSON.stringify(look)}: expected one of ${LOOKS.join(', ')}`;
-  return { ...requirement, confidence, terminated, look, parsed };
+  const { output = null, condition = null, all } = requirement;
+  const parts = (all ?? [name]).map((it): RequirementPart => {
+    const of = all === undefined ? requirement : study.find((one) => one.name === it)!;
+    return {
+      output: of.output!,
+      condition: parseRequirementCondition(of.condition!) as RequirementPart['condition'],
+    };
+  });
+  return {
+    name,
+    probability,
+    confidence,
+    terminated,
+    look,
+    output,
+    condition,
+    ...(all === undefined ? {} : { all }),
+    parts,
+  };
+}
+
+/** The fault of the members that say what passes, those of the named requirements included. */
+function requirementFault(requirement: Requirement, study: readonly Requirement[]): string | undefined {
+  const [first] = contentFaults(requirement, study);
+  if (first !== undefined) return `${first.member} ${first.detail}`;
+  for (const name of requirement.all ?? []) {
+    const [fault] = contentFaults(
+      study.find((it) => it.name === name)!,
+      study,
+    );
+    if (fault !== undefined) return `all names ${JSON.stringify(name)}, whose ${fault.member} ${fault.detail}`;
+  }
+  return undefined;
 }
 
 /** `unknown` counts against either verdict; `excluded` runs are not counted; `open` ones are not terminal. */
@@ -44,30 +100,39 @@ export function requirementsOf({
 }
 
 /**
- * The outcome of a run under a requirement. `code`: its class, a place in `RUN_CLASSES`. `value`: of the output, NaN without one.
- * A run without the output, or one whose telemetry was lost under a termination rule, is unknown.
+ * The outcome of a run under a requirement. `code`: its class, a place in `RUN_CLASSES`. `valueOf`: the value of an output, NaN without one.
+ * A run without an output, or one whose telemetry was lost under a termination rule, is unknown; a run that misses a condition fails.
  */
 export function outcomeOf(
-  { parsed, terminated }: ParsedRequirement,
+  { parts, terminated }: Pick<ParsedRequirement, 'parts' | 'terminated'>,
   code: number,
-  value: number,
+  valueOf: (output: string) => number,
   isTelemetryLost: boolean,
 ): Outcome {
   if (code === CLASS_CODES.open) return 'open';
   if (code === CLASS_CODES.terminated) return terminated === 'exclude' ? 'excluded' : terminated;
-  if (code !== CLASS_CODES.ok || Number.isNaN(value) || isTelemetryLost) return 'unknown';
-  return meets(parsed, value) ? 'pass' : 'fail';
+  if (code !== CLASS_CODES.ok || isTelemetryLost) return 'unknown';
+  let outcome: Outcome = 'pass';
+  for (const { output, condition } of parts) {
+    const value = valueOf(output);
+    if (Number.isNaN(value)) outcome = 'unknown';
+    else if (!meets(condition, value)) return 'fail';
+  }
+  return outcome;
 }
 
 /** The outcome of a row of a table. */
 export function outcomeReader(table: RunTable, requirement: ParsedRequirement): (row: number) => Outcome {
-  const values = outputColumn(table, requirement.output);
   const { classes, telemetryLost, executionSecs } = table;
-  const isExecutionSecs = requirement.output === EXECUTION_SECS;
-  return (row) => {
-    let value = values?.[row] ?? Number.NaN;
+  const columns = new Map(requirement.parts.map(({ output }) => [output, outputColumn(table, output)]));
+  let at = 0;
+  const valueOf = (output: string): number => {
+    const value = columns.get(output)?.[at] ?? Number.NaN;
     // A simulation may report the member in some runs only: each run is judged on its own, not on the others.
-    if (isExecutionSecs && Number.isNaN(value)) value = executionSecs[row]!;
-    return outcomeOf(requirement, classes[row]!, value, telemetryLost?.[row] === 1);
+    return output === EXECUTION_SECS && Number.isNaN(value) ? executionSecs[at]! : value;
+  };
+  return (row) => {
+    at = row;
+    return outcomeOf(requirement, classes[row]!, valueOf, telemetryLost?.[row] === 1);
   };
 }

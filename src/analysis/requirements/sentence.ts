@@ -1,14 +1,14 @@
 /** A judged requirement in one sentence. */
 import { plural } from '../../domain/plural.ts';
-import { shareInPercent } from '../wording.ts';
+import { requirementClaim, shareInPercent } from '../wording.ts';
 import type { RequirementAnswer } from './answer.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { SequentialTest } from './sequential-test.ts';
 
 /** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
 export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
-  const { output, condition, probability, confidence } = answer;
-  const claim = `${output} ${condition} with probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
+  const { probability, confidence } = answer;
+  const claim = `${requirementClaim(answer)} with probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
   const verdict = answer.verdict === 'not-shown' ? 'not shown' : answer.verdict;
   const { passed, judged, unknown } = answer;
   const unknownPart = unknown > 0 ? `, ${unknown} unknown` : '';

@@ -17,7 +17,7 @@ export function limitedToSettled(
   const hasCancelled = table.classes.includes(CLASS_CODES.cancelled) || absentCancelled(table) > 0;
   const mayStop = submission.policy?.stop_when !== undefined && requirements.length > 0;
   if (!mayStop || table.replicates !== undefined || !hasCancelled) return table;
-  const rows = requirements.map((it) => judgedRows(table, it));
+  const rows = requirements.map((it) => judgedRows(table, it, requirements));
   const settledRows = rows.every((it) => it !== null) ? Math.max(...rows) : Infinity;
   return settledRows < runsOf(table) ? { ...table, settledRows } : table;
 }

@@ -13,6 +13,6 @@ export function judgeStudy(table: RunTable, requirements: readonly Requirement[]
   const classes = RUN_CLASSES.filter((name) => name !== 'open');
   return {
     ...answerHeader(table, { classes, prefixOnly: true }),
-    requirements: requirements.map((requirement) => judgeWithCourse(table, requirement)),
+    requirements: requirements.map((requirement) => judgeWithCourse(table, requirement, requirements)),
   };
 }

@@ -31,7 +31,7 @@ export interface Moves {
 
 /** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
 export function declaredOutputs({ submission }: { submission: Partial<BatchSubmission> }): Set<string> {
-  const required = (submission.requirements ?? []).map((it) => it.output);
+  const required = (submission.requirements ?? []).flatMap((it) => it.output ?? []);
   return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
 }
 

@@ -11,11 +11,24 @@ const share = (description: string) =>
 
 export const Requirement = named(
   'Requirement',
-  'A requirement on one output: a run passes when the condition holds.',
+  'A requirement: a run passes when the condition holds for the output, or when it passes all of the requirements named.',
   submitted({
     name: name('Name of the requirement, unique in the study.'),
-    output: name('The output, a number of `metadata.json` by its flat name, or `execution_secs`.'),
-    condition: freeText('An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `<= 50`.'),
+    output: Type.Optional(
+      name('The output, a number of `metadata.json` by its flat name, or `execution_secs`; with `condition`.'),
+    ),
+    condition: Type.Optional(
+      freeText(
+        'An operator (`<`, `<=`, `>`, `>=`, `==`, `!=`), then a finite decimal number, e.g. `<= 50`; or two ends, both included, e.g. `2500 .. 3200`.',
+      ),
+    ),
+    all: Type.Optional(
+      listOf(
+        name('The name of another requirement of the study.'),
+        'In place of `output` and `condition`: requirements that are passed in the same run.',
+        LIMITS.requirements,
+      ),
+    ),
     probability: share('The probability of passing that is required.'),
     confidence: Type.Optional(share('The confidence of the verdict; 0.95 when absent.')),
     terminated: Type.Optional(
@@ -54,8 +67,9 @@ export const outputs = mapOf(ref(OutputDeclaration), {
 
 const verdictMembers = {
   name: text('Its name.'),
-  output: text('Its output.'),
-  condition: text('Its condition.'),
+  output: nullable(text('Its output; null where it is of several requirements.')),
+  condition: nullable(text('Its condition; null likewise.')),
+  all: Type.Optional(listOf(text('The name of a requirement.'), 'The requirements that are passed in the same run.')),
   probability: probability('The probability that is required.'),
   confidence: probability('The confidence of the verdict.'),
   terminated: enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early.'),

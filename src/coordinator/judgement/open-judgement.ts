@@ -17,8 +17,8 @@ export function openJudgement(
 ): StudyJudgement {
   const study = {
     batchId,
-    requirements: requirementsOf(submission).map((it): ParsedRequirement => {
-      const parsed = parseRequirement(it);
+    requirements: requirementsOf(submission).map((it, _, all): ParsedRequirement => {
+      const parsed = parseRequirement(it, all);
       if (typeof parsed === 'string')
         throw new Error(`batch ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);
       return parsed;

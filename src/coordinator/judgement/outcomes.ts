@@ -19,16 +19,16 @@ type Measured = Pick<ReportedResult, 'metadata' | 'execution_secs' | 'execution_
 export function outcomesOfResult({ requirements, hasConditions }: Judged, result: Measured): string {
   const outputs = outputsOf(result.metadata);
   const isLost = hasConditions && (result.telemetry?.lost ?? 0) > 0;
-  const valueOf = (name: string): number | undefined =>
-    numberOf(outputs.get(name)) ?? (name === EXECUTION_SECS ? numberOf(executionSecsOf(result)) : undefined);
-  return requirements
-    .map((it) => letterOf(outcomeOf(it, CLASS_CODES.ok, valueOf(it.output) ?? Number.NaN, isLost)))
-    .join('');
+  const valueOf = (name: string): number =>
+    numberOf(outputs.get(name)) ??
+    (name === EXECUTION_SECS ? numberOf(executionSecsOf(result)) : undefined) ??
+    Number.NaN;
+  return requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES.ok, valueOf, isLost))).join('');
 }
 
 /** The outcomes of a run that ended otherwise than Completed. */
 export const outcomesOfClass = ({ requirements }: Judged, runClass: Exclude<RunClass, 'ok' | 'open'>): string =>
-  requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES[runClass], Number.NaN, false))).join('');
+  requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES[runClass], () => Number.NaN, false))).join('');
 
 /** The outcomes of a run by the fact of its end; undefined for a Completed run whose fact has none. */
 export function outcomesOfFact(judged: Judged, { to, terminated, outcomes }: JobEnded): string | undefined {

@@ -13,6 +13,13 @@ export interface ParsedCondition {
   threshold: number;
 }
 
+/** A condition of a requirement on two sides: from `low` to `high`, both included. */
+export interface ParsedRange {
+  operator: '..';
+  low: number;
+  high: number;
+}
+
 /** Longer texts are rejected without parsing. */
 const MAX_LENGTH = 100;
 const GRAMMAR = /^[ \t]*(<=|>=|==|!=|<|>)[ \t]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*$/;
@@ -30,6 +37,30 @@ export function parseCondition(text: string): ParsedCondition | string {
   const threshold = Number(match?.[2]);
   if (!Number.isFinite(threshold)) return `${JSON.stringify(text)} compares with a number too large for a double`;
   return { operator, threshold };
+}
+
+const RANGE =
+  /^[ \t]*([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*\.\.[ \t]*([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*$/;
+
+/** Reads the condition of a requirement: as above, or two ends such as `2500 .. 3200`. Returns the fault as a sentence, likewise. */
+export function parseRequirementCondition(text: string): ParsedCondition | ParsedRange | string {
+  const match = text.length > MAX_LENGTH ? null : RANGE.exec(text);
+  if (match === null) {
+    const parsed = parseCondition(text);
+    return typeof parsed === 'string' ? `${parsed}, or two ends, for example "2500 .. 3200"` : parsed;
+  }
+  const [low, high] = [Number(match[1]), Number(match[2])];
+  if (!Number.isFinite(low) || !Number.isFinite(high))
+    return `${JSON.stringify(text)} compares with a number too large for a double`;
+  if (low > high) return `${JSON.stringify(text)} holds for no number; write the smaller end first`;
+  return { operator: '..', low, high };
+}
+
+/** The numbers that the condition of a requirement compares with; none of a text that is not one. */
+export function limitsOf(text: string | null | undefined): number[] {
+  const parsed = parseRequirementCondition(text ?? '');
+  if (typeof parsed === 'string') return [];
+  return parsed.operator === '..' ? [parsed.low, parsed.high] : [parsed.threshold];
 }
 
 /** Names the most common mistakes. */
@@ -60,7 +91,8 @@ const COMPARISONS: Readonly<Record<ConditionOperator, (value: number, threshold:
 };
 
 /** True when `value` meets the condition. NaN meets none, not even `!=`; infinities compare as usual. */
-export function meets(condition: ParsedCondition, value: number): boolean {
+export function meets(condition: ParsedCondition | ParsedRange, value: number): boolean {
+  if (condition.operator === '..') return condition.low <= value && value <= condition.high;
   return !Number.isNaN(value) && COMPARISONS[condition.operator](value, condition.threshold);
 }
 

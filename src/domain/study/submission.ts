@@ -3,12 +3,13 @@
  * overflowing distributions. It accepts incomplete input, so that these faults are reported together with the schema's.
  */
 import { parseCondition } from './condition.ts';
+import { contentFaults } from './requirement-content.ts';
 import { functionFaults } from './function-code.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
-import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../../contract/types.ts';
+import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
 
 type Reader = (text: string) => unknown;
 
@@ -125,15 +126,16 @@ function conditionFaults(earlyTermination: unknown): Fault[] {
   return faults;
 }
 
-/** A name identifies a requirement in the choice of failing runs, so no two have the same. */
+/** The content of each requirement is readable, and its name, which chooses failing runs, is its own. */
 function requirementFaults(requirements: unknown): Fault[] {
   if (!Array.isArray(requirements)) return [];
   const faults: Fault[] = [];
   const names = new Map<unknown, number>();
+  const objects = requirements.filter((it): it is Partial<Requirement> => typeof it === 'object' && it !== null);
   for (const [index, entry] of requirements.entries()) {
-    const condition = member(entry, 'condition');
-    const parsed = typeof condition === 'string' ? parseCondition(condition) : undefined;
-    if (typeof parsed === 'string') faults.push({ pointer: `/requirements/${index}/condition`, detail: parsed });
+    if (typeof entry !== 'object' || entry === null) continue;
+    for (const { member: at, detail } of contentFaults(entry as Partial<Requirement>, objects))
+      faults.push({ pointer: `/requirements/${index}/${at}`, detail });
     const name = member(entry, 'name');
     const first = names.get(name);
     if (first === undefined) names.set(name, index);

@@ -252,11 +252,11 @@ describe('coordinator/judgement', () => {
       const rule = { variable: 'nz', condition: '> 3', description: '' };
       const batch = await scene.submit({
         runs: ends.length + 2,
-        requirements: requirements.map((it, at) => ({
-          ...EASY,
-          ...it,
-          name: `r${at}`,
-        })),
+        requirements: [
+          ...requirements.map((it, at) => ({ ...EASY, ...it, name: `r${at}` })),
+          { ...requirements[0]!, name: 'range', output: EASY.output, condition: '-1000 .. 50' },
+          { ...requirements[0]!, name: 'joint', all: ['r0', 'range'] },
+        ],
         config: { early_termination: { enabled: true, check_frequency_hz: 1, conditions: [rule] } },
       });
       await scene.register('a', { slots: 100, instance: 'a-1' });

@@ -7,6 +7,7 @@ import type {
   RequirementVerdict,
   StudyVerdicts,
 } from '../../../src/contract/types.ts';
+import { requirementClaim } from '../../../src/analysis/wording.ts';
 import { Panel } from '../parts/common.tsx';
 import { useAnswer } from '../data/use-answer.ts';
 import { count, share } from '../parts/time.tsx';
@@ -86,8 +87,8 @@ function Verdict({
         <strong className="clip" title={it.name}>
           {it.name}
         </strong>
-        <span className="mono small soft clip" title={`${it.output} ${it.condition}`}>
-          {it.output} {it.condition}
+        <span className="mono small soft clip" title={requirementClaim(it)}>
+          {requirementClaim(it)}
         </span>
       </div>
       <span className="estimate">{it.estimate === null ? '–' : share(it.estimate)}</span>

@@ -11,28 +11,47 @@ export function Requirements() {
   const set = (next: unknown[]): void =>
     change(withMember(study, '/requirements', next.length === 0 ? undefined : next));
   const add = (): void => set([...requirements, { name: '', output: '', condition: '<= 0', probability: 0.95 }]);
+  const named = requirements.filter((it) => it.all === undefined && it.name !== '').map((it) => it.name);
+  const join = (): void => set([...requirements, { name: named.join(' and '), all: named, probability: 0.95 }]);
   const fault = faults.find((it) => it.pointer === '/requirements');
   return (
     <Panel
       title="Requirements"
       aside={
-        <button type="button" onClick={add}>
-          Add a requirement
-        </button>
+        <span className="row">
+          {named.length >= 2 && (
+            <button type="button" onClick={join}>
+              Require them together
+            </button>
+          )}
+          <button type="button" onClick={add}>
+            Add a requirement
+          </button>
+        </span>
       }
     >
       {fault !== undefined && <p className="fault">{fault.detail}</p>}
       {requirements.length === 0 && <p className="soft">The study has no requirement: it gets no verdict.</p>}
       <div className="dispersions">
-        {requirements.map((_, at) => (
+        {requirements.map((it, at) => (
           <Row
             key={at}
             legend={`Requirement ${at + 1}`}
             onRemove={() => set(requirements.filter((__, index) => index !== at))}
           >
             <TextField pointer={`/requirements/${at}/name`} label="Requirement" placeholder="e.g. lands close" />
-            <TextField pointer={`/requirements/${at}/output`} label="Output" hint="of metadata.json" />
-            <TextField pointer={`/requirements/${at}/condition`} label="passes where" hint="e.g. <= 50" />
+            {it.all === undefined ? (
+              <>
+                <TextField pointer={`/requirements/${at}/output`} label="Output" hint="of metadata.json" />
+                <TextField
+                  pointer={`/requirements/${at}/condition`}
+                  label="passes where"
+                  hint="e.g. <= 50, or 2500 .. 3200"
+                />
+              </>
+            ) : (
+              <Together at={at} />
+            )}
             <NumberField pointer={`/requirements/${at}/probability`} label="probability" hint="0 to 1" />
             <NumberField
               pointer={`/requirements/${at}/confidence`}
@@ -51,6 +70,35 @@ export function Requirements() {
         ))}
       </div>
     </Panel>
+  );
+}
+
+/** The requirements that a run must pass together, each with a check mark. */
+function Together({ at }: { at: number }) {
+  const { study, change, faults } = useForm();
+  const pointer = `/requirements/${at}/all`;
+  const { requirements = [] } = study;
+  const chosen = requirements[at]?.all ?? [];
+  const fault = faults.find((it) => it.pointer === pointer);
+  // A requirement that was renamed or removed stays in the list until it is taken out.
+  const names = [...new Set([...requirements.flatMap((it) => (it.all === undefined ? it.name : [])), ...chosen])];
+  const toggle = (name: string): unknown[] =>
+    chosen.includes(name) ? chosen.filter((it) => it !== name) : [...chosen, name];
+  return (
+    <fieldset className="field">
+      <legend>passes all of these in the same run</legend>
+      {names.map((name) => (
+        <label key={name} className="row">
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={() => change(withMember(study, pointer, toggle(name)))}
+          />
+          {name}
+        </label>
+      ))}
+      {fault !== undefined && <p className="fault">{fault.detail}</p>}
+    </fieldset>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The marks of a variable's plot: limits of its conditions and requirements, its units, and the moment of a hit. */
-import { parseCondition } from '../../../src/domain/study/condition.ts';
+import { limitsOf } from '../../../src/domain/study/condition.ts';
 import type { BatchSubmission, JobResult } from '../../../src/contract/types.ts';
 import { figure } from '../parts/time.tsx';
 
@@ -49,16 +49,13 @@ export function marksOf(
       .filter((it) => it.variable === variable)
       .map((it) => ({ condition: it.condition, name: `${it.condition} ${ends}`, kind: 'condition' as const })),
     ...requirements
-      .filter((it) => reporting.includes(it.output))
+      .filter((it) => it.output !== undefined && reporting.includes(it.output))
       .map((it) => ({
         condition: it.condition,
         name: `${it.condition} required: ${it.name}`,
         kind: 'requirement' as const,
       })),
-  ].flatMap(({ condition, name, kind }): Limit[] => {
-    const parsed = parseCondition(condition);
-    return typeof parsed === 'string' ? [] : [{ name, value: parsed.threshold, kind }];
-  });
+  ].flatMap(({ condition, name, kind }) => limitsOf(condition).map((value): Limit => ({ name, value, kind })));
   return { units, limits, hit: hitOf(variable, units, result, zeroSecs) };
 }
 

@@ -110,6 +110,8 @@ def _histograms(batch: Batch) -> str:
 def _limits(batch: Batch) -> Dict[str, float]:
     found: Dict[str, float] = {}
     for one in batch.submission.get("requirements") or ():
+        if one.get("output") is None:
+            continue
         value: Optional["re.Match[str]"] = re.search(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*$", one["condition"])
         if value is not None:
             found[f"outputs.{one['output']}"] = float(value.group(0))

@@ -95,10 +95,11 @@ def study_title(study: Study) -> str:
 def requirement_lines(study: Study) -> List[str]:
     """One line about each requirement, with the runs that it takes."""
     found = study.submission().get("requirements") or ()
-    return [
-        f"{one['output']} {one['condition']} with probability {one['probability']:g}: {'; '.join(plan(one, study.runs))}"
-        for one in found
-    ]
+    return [f"{_claim(one)} with probability {one['probability']:g}: {'; '.join(plan(one, study.runs))}" for one in found]
+
+
+def _claim(one: Mapping[str, Any]) -> str:
+    return f"{' and '.join(one['all'])} in the same run" if one.get("all") else f"{one['output']} {one['condition']}"
 
 
 def study_text(study: Study) -> str:

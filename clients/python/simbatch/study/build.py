@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ..functions import ship
 from .distributions import Distribution, Fixed, number
-from .parts import EarlyTermination, Policy, Requirement, Rule, Telemetry, given
+from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Telemetry, given
 from .scipy_stats import from_scipy, is_frozen
 
 _METHODS = {
@@ -124,7 +124,10 @@ def base_submission(
     }
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
-    requirements = [_of(Requirement, "requirements", one).member() for one in a["requirements"]]
+    requirements = [
+        one.member() if isinstance(one, JointRequirement) else _of(Requirement, "requirements", one).member()
+        for one in a["requirements"]
+    ]
     made: Dict[str, Any] = {
         "name": a["name"],
         "config": config,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, 
 from ..functions import ship
 from .build import base_submission, checked_name, correlations_of, inputs_of, sampling_method
 from .distributions import Distribution
-from .parts import EarlyTermination, Policy, Requirement, Telemetry
+from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Telemetry
 
 if TYPE_CHECKING:
     import os
@@ -38,7 +38,7 @@ class StudyDescription:
         run_ids: Optional[str] = None,
         replicate: Optional[int] = None,
         correlations: Optional[Mapping[Tuple[str, str], float]] = None,
-        requirements: Sequence[Requirement] = (),
+        requirements: Sequence[Union[Requirement, JointRequirement]] = (),
         outputs: Optional[Mapping[str, str]] = None,
         early_termination: Optional[EarlyTermination] = None,
         telemetry: Optional[Telemetry] = None,

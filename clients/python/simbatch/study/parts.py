@@ -15,7 +15,8 @@ def given(**members: Any) -> Dict[str, Any]:
 class Requirement:
     """A requirement on one output: a run passes when `condition` holds for it.
 
-    `condition`: an operator (`<`, `<=`, `>`, `>=`, `==`, `!=`) and a number, as `"< 50"`. `probability`: the required probability
+    `condition`: an operator (`<`, `<=`, `>`, `>=`, `==`, `!=`) and a number, as `"< 50"`, or two ends, both included, as
+    `"2500 .. 3200"`. `probability`: the required probability
     of passing, in (0, 1). `confidence`: of the verdict, 0.95 when None. `terminated`: how a run counts that a rule ended early:
     `fail` (default), `unknown`, `exclude`. `look`: `once` (default), judged when all runs have ended, or `continuous`.
     """
@@ -35,6 +36,33 @@ class Requirement:
             "name": self.name or f"{self.output} {self.condition}",
             "output": self.output,
             "condition": self.condition,
+            "probability": self.probability,
+            **given(confidence=self.confidence, terminated=self.terminated, look=self.look),
+        }
+
+
+@dataclass(frozen=True)
+class JointRequirement:
+    """A requirement on several others: a run passes when it passes all of them, which are named in `all`.
+
+    The other members are those of `Requirement`.
+    """
+
+    all: Sequence[str]
+    probability: float
+    confidence: Optional[float] = None
+    name: Optional[str] = None
+    """Unique in the study; by default the names, joined by `and`."""
+    terminated: Optional[str] = None
+    look: Optional[str] = None
+
+    def member(self) -> Dict[str, Any]:
+        """The requirement as a submission has it."""
+        if isinstance(self.all, str):
+            raise TypeError(f"all must be the names of requirements, as [\"near\", \"slow\"], not {self.all!r}")
+        return {
+            "name": self.name or " and ".join(self.all),
+            "all": list(self.all),
             "probability": self.probability,
             **given(confidence=self.confidence, terminated=self.terminated, look=self.look),
         }

@@ -108,7 +108,7 @@ function predicateOf(
 function requirementNamed({ requirements = [] }: BatchSubmission, name: string): ParsedRequirement {
   const requirement = requirements.find((it) => it.name === name);
   if (requirement !== undefined) {
-    const parsed = parseRequirement(requirement);
+    const parsed = parseRequirement(requirement, requirements);
     return typeof parsed === 'string'
       ? refuse({ pointer: '/select/requirement', detail: `is not usable: ${parsed}` })
       : parsed;
@@ -128,8 +128,8 @@ function failing(view: StoreView, submission: BatchSubmission, requirement: Pars
     const record = code === CLASS_CODES.ok ? view.get(keys.result(id)) : undefined;
     const result = record === undefined ? undefined : (JSON.parse(record) as StoredResult);
     const isLossy = hasRules && (result?.telemetry?.lost ?? 0) > 0;
-    const value = result === undefined ? undefined : numericOutputs(result).get(requirement.output);
-    return outcomeOf(requirement, code, value ?? Number.NaN, isLossy) === 'fail';
+    const values = result === undefined ? undefined : numericOutputs(result);
+    return outcomeOf(requirement, code, (output) => values?.get(output) ?? Number.NaN, isLossy) === 'fail';
   };
 }
 
