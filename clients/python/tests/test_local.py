@@ -120,7 +120,10 @@ def test_a_running_run_shows_its_telemetry_and_its_files(local):
     batch.wait(PATIENCE_S)
 
 
-def test_frames_have_one_row_a_run(local):
+def test_frames_have_one_row_a_run(local, monkeypatch):
+    def known(column):
+        return [None if value is None or value != value else value for value in column]
+
     for name in ("pandas", "polars", "pyarrow"):
         package(name)
     batch = study().run(workers=2).wait(PATIENCE_S)
@@ -128,6 +131,13 @@ def test_frames_have_one_row_a_run(local):
         names = table.column_names if hasattr(table, "column_names") else list(table.columns)
         assert len(table) == 16
         assert {"run_id", "status", "parameters.speed", "outputs.range_m"} <= set(names)
+    arrow, polars = batch.frame(), batch.polars()
+    with monkeypatch.context() as without:
+        without.setattr("simbatch.batch.batch.has_arrow", lambda: False)
+        for ours, table in ((arrow, batch.frame()), (polars, batch.polars())):
+            assert list(ours.columns) == list(table.columns)
+            for name in ("run_id", "status", "class", "parameters.speed", "outputs.range_m"):
+                assert known(ours[name]) == known(table[name])
     slowest = batch.frame(columns=["run_id", "parameters.speed"], where="class = ok", sort=["-parameters.speed", "run_id"], limit=3)
     assert list(slowest.columns) == ["run_id", "parameters.speed"] and len(slowest) == 3
     assert list(slowest["parameters.speed"]) == sorted(slowest["parameters.speed"], reverse=True)

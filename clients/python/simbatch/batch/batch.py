@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 from ..api.transport import PathLike, segment
 from ..errors import ApiError
 from . import answers
-from .frames import columns_of, package, pandas
+from .frames import arrow_table, columns_of, has_arrow, package, pandas
 from .progress import ENDED, wait
 
 if TYPE_CHECKING:
@@ -112,24 +112,33 @@ class Batch:
         or several, with a minus before one for descending. limit: at most so many.
         family: one row for each run of the study, its extensions and its reruns, the latest attempt of each.
         """
-        return list(self._table(columns=columns, where=where, sort=sort, limit=limit, family=family or None))
+        return list(self._rows(_table_query(columns, where, sort, limit, family)))
 
     def frame(self, **query: Any) -> "pandas_types.DataFrame":
         """The runs as a pandas DataFrame, one row each. Takes the arguments of `rows`. Raises MissingPackageError without pandas."""
         table = pandas()
-        frame: "pandas_types.DataFrame" = table.DataFrame(columns_of(self.rows(**query)))
+        frame: "pandas_types.DataFrame"
+        if has_arrow():
+            frame = self.arrow(**query).to_pandas(split_blocks=True, self_destruct=True)
+        else:
+            frame = table.DataFrame(columns_of(self._rows(_table_query(**query))))
         return frame
 
     def polars(self, **query: Any) -> "polars_types.DataFrame":
         """The runs as a Polars DataFrame. Takes the arguments of `rows`. Raises MissingPackageError without polars."""
-        frame: "polars_types.DataFrame" = package("polars", "a Polars frame").DataFrame(
-            columns_of(self.rows(**query)), strict=False, infer_schema_length=None
-        )
+        table = package("polars", "a Polars frame")
+        frame: "polars_types.DataFrame"
+        if has_arrow():
+            frame = table.from_arrow(self.arrow(**query))
+        else:
+            frame = table.DataFrame(columns_of(self._rows(_table_query(**query))), strict=False, infer_schema_length=None)
         return frame
 
     def arrow(self, **query: Any) -> "arrow_types.Table":
         """The runs as a pyarrow Table. Takes the arguments of `rows`. Raises MissingPackageError without pyarrow."""
-        table: "arrow_types.Table" = package("pyarrow", "an Arrow table").table(columns_of(self.rows(**query)))
+        package("pyarrow", "an Arrow table")
+        asked = {**_table_query(**query), "format": "arrow"}
+        table: "arrow_types.Table" = arrow_table(self.coordinator.transport.stream(self._path("/table"), asked))
         return table
 
     def run(self, run_id: int) -> "RunView":
@@ -325,13 +334,8 @@ class Batch:
                 return None
             raise
 
-    def _table(self, **query: Any) -> Iterator[Dict[str, Any]]:
-        columns, sort = query["columns"], query["sort"]
-        # Both are lists, by repetition: a name may have a comma in it.
-        asked = {
-            **query, "columns": None if columns is None else list(columns),
-            "sort": [sort] if isinstance(sort, str) else None if sort is None else list(sort),
-        }  # fmt: skip
+    def _rows(self, asked: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+        """The rows one after the other, as they arrive."""
         rest = b""
         for piece in self.coordinator.transport.stream(self._path("/table"), {**asked, "format": "ndjson"}):
             *lines, rest = (rest + piece).split(b"\n")
@@ -350,3 +354,15 @@ class Batch:
         from ..show.html import batch_html
 
         return batch_html(self)
+
+
+def _table_query(
+    columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Union[str, Sequence[str], None] = None,
+    limit: Optional[int] = None, family: bool = False,
+) -> Dict[str, Any]:  # fmt: skip
+    """The query of a table. Columns and sort are lists, by repetition: a name may have a comma in it."""
+    return {
+        "columns": None if columns is None else list(columns), "where": where,
+        "sort": [sort] if isinstance(sort, str) else None if sort is None else list(sort),
+        "limit": limit, "family": family or None,
+    }  # fmt: skip
