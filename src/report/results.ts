@@ -140,7 +140,11 @@ function causes(attribution: ReportData['attribution']): Content {
     ['p (Holm)', 'number'],
     ['most failures'],
   ] as const;
-  return html`<p>${attribution.sentence}</p>
+  const apart = attribution.causes.map(
+    (it) => html`<p><strong>${it.pattern}</strong> (${it.class}, ${it.failing} runs): ${it.sentence}</p>`,
+  );
+  return html`${apart}
+    <p>${attribution.sentence}</p>
     ${table(heads, rows)}`;
 }
 

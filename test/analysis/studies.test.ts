@@ -73,6 +73,32 @@ describe('analysis on run tables', () => {
     );
   });
 
+  it('answers each class and pattern of failures by itself, where several have five runs or more', () => {
+    const uniform = uniformSource(8);
+    const runs = Array.from({ length: 300 }, (_, row): Run => {
+      const parameters = { gust: uniform(), mass: uniform() };
+      if (parameters.gust > 0.9)
+        return { status: 'Failed', reason: 'exit', parameters, errorMessage: `broke at ${row}` };
+      if (parameters.mass < 0.1) return { status: 'Failed', reason: 'exit', parameters, errorMessage: 'no lift' };
+      if (row < 4) return { status: 'Timeout', reason: 'timeout', parameters, errorMessage: 'late' };
+      return { status: 'Completed', parameters, outputs: [['y', 1]] };
+    });
+    const mixed = tableOf(runs);
+    const { causes, failing } = studyAttribution(mixed);
+    expect(causes.map((it) => [it.class, it.pattern, it.parameters.map(({ name }) => name)])).to.have.deep.members([
+      ['crashed', 'broke at …', ['gust']],
+      ['crashed', 'no lift', ['mass']],
+    ]);
+    expect(causes.map((it) => it.failing)).to.deep.equal(causes.map((it) => it.failing).toSorted((a, b) => b - a));
+    expect(failing).to.equal(causes.reduce((sum, it) => sum + it.failing, 0) + 4);
+    for (const { id, sentence } of causes) {
+      const alone = studyAttribution(mixed, { failing: id });
+      expect(alone.sentence.endsWith(sentence)).to.equal(true);
+      expect(alone.causes).to.deep.equal([]);
+    }
+    expect(studyAttribution(table).causes).to.deep.equal([]);
+  });
+
   it('chooses failing runs by class, requirement, pattern or expression', () => {
     const requirement = { name: 'nz-limit', output: 'nz', condition: '<= 3', probability: 0.9 };
     const over = table.outputs.get('nz')!.filter((it, row) => it > 3 && table.classes[row] === 0).length;

@@ -4,10 +4,12 @@ import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyAttribution } from '../../contract/types.ts';
 import { markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import type { NumericColumn } from '../numeric/columns.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
 import { FAILING, IN_NEITHER, attribution } from './attribution.ts';
-import { failingGroups } from './failing-groups.ts';
+import { FAILED, failingGroups } from './failing-groups.ts';
+import { failurePatterns } from '../failure-patterns.ts';
 
 export interface StudyAttributionRequest {
   /** See `failingGroups`; `failed` when absent. */
@@ -16,6 +18,10 @@ export interface StudyAttributionRequest {
   /** In (0, 1); 0.95 when absent. */
   confidence?: number;
 }
+
+/** Fewer failing runs are not a cause of their own. */
+const LEAST_OF_CAUSE = 5;
+const MOST_CAUSES = 20;
 
 /**
  * Describes how the parameters of failing runs differ from those of passing runs; see `attribution`.
@@ -27,15 +33,40 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
   const groups = failingGroups(table, failing, requirements);
   const parameters = parameterColumns(table);
   const found = attribution({ groups, parameters, confidence });
+  const causes = failing === undefined || failing === FAILED ? causesOf(table, parameters, confidence) : [];
   const hasAll = (row: number): boolean => parameters.every(({ values }) => Number.isFinite(values[row]));
   const used = Uint8Array.from(groups, (group, row) => Number(group !== IN_NEITHER && hasAll(row)));
   const header = markedRowsHeader(table, used);
   return {
     ...header,
     ...found,
+    causes,
     warnings: [...header.warnings, ...partialWarning(table, groups, failing), ...found.warnings],
     sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
   };
+}
+
+/** Each class and pattern by itself, where more than one has five runs or more, the most frequent first; else none. */
+function causesOf(
+  table: RunTable,
+  parameters: readonly NumericColumn[],
+  confidence: number,
+): StudyAttribution['causes'] {
+  const patterns = failurePatterns(table).filter((it) => it.class !== 'lost' && it.count >= LEAST_OF_CAUSE);
+  if (patterns.length < 2) return [];
+  return patterns.slice(0, MOST_CAUSES).map(({ id, class: runClass, pattern }) => {
+    const found = attribution({ groups: failingGroups(table, id), parameters, confidence });
+    const { failing, passing, sentence } = found;
+    return {
+      id,
+      class: runClass,
+      pattern,
+      failing,
+      passing,
+      parameters: found.parameters.filter((it) => it.told_apart),
+      sentence,
+    };
+  });
 }
 
 /** A condition on outputs looks at unfinished values where it selects runs that did not complete. */

@@ -101,6 +101,18 @@ export const StudyAttribution = named(
         'The box of two parameters that holds most failures for its share of the runs.',
       ),
     ),
+    causes: listOf(
+      answered({
+        id: text('Of the failure pattern; `failing` takes it.'),
+        class: text('The class of its runs.'),
+        pattern: text('The message without the parts that vary.'),
+        failing: count('Its runs with all parameters.'),
+        passing: count('Passing runs.'),
+        parameters: listOf(ref(AttributedParameter), 'Those told apart.'),
+        sentence,
+      }),
+      'Each class and pattern of failures by itself, most frequent first; empty unless two or more have five runs.',
+    ),
     reason,
     sentence,
   }),

@@ -20,6 +20,15 @@ export function WhyItFails({ progress }: { progress: BatchStatusResponse }) {
   return (
     <Panel title="Why it fails">
       <div className="stack tight">
+        {data.causes.map((it) => (
+          <p key={it.id}>
+            <strong>
+              {it.pattern} ({it.class}, {count(it.failing)} runs):
+            </strong>{' '}
+            {it.sentence}
+          </p>
+        ))}
+        {data.causes.length > 0 && <p className="soft">All failing runs together:</p>}
         <p>
           {causes.length === 0
             ? sentence(data)

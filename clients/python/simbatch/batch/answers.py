@@ -135,6 +135,13 @@ class Attribution(Answer):
     table_member = "parameters"
     columns = ("name", "auc", "p_holm", "ks_d", "told_apart", "median_failing", "median_passing")
 
+    @property
+    def sentence(self) -> Optional[str]:
+        """Each class and pattern of failures by itself, where there are several, and all together last."""
+        apart = [f"{one['class']}, {one['failing']} runs, {one['pattern']}: {one['sentence']}" for one in self.get("causes") or ()]
+        together = str(self["sentence"])
+        return "\n".join([*apart, f"all together: {together}" if apart else together])
+
 
 class Convergence(Answer):
     """An estimate over the first n runs."""

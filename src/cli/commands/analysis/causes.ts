@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { StudyAttribution, StudyComparison } from '../../../contract/types.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
-import { formatNumber, printable } from '../../terminal/format.ts';
+import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import { renderTable, type Column, type TableOptions } from '../../terminal/table.ts';
 import {
@@ -22,6 +22,8 @@ interface FailingFlags extends AnswerFlags {
 }
 
 const FAILING = 'failed, a class, a requirement, a failure pattern, or a condition such as "outputs.miss_m > 50"';
+
+type Cause = StudyAttribution['causes'][number];
 
 const yes = (answer: boolean | null): string => (answer === null ? '-' : answer ? 'yes' : 'no');
 
@@ -66,11 +68,26 @@ export function whyCommand(): Command {
         ...familyQuery(flags),
       });
       await printAnswer(flags, found, (answer, options) => [
+        ...answer.causes.flatMap((it) => causeLines(it, options)),
+        ...(answer.causes.length === 0 ? [] : ['all failing runs together:']),
         answer.sentence,
         ...limitLines(answer, ['runs-left-out']),
         ...(answer.parameters.length === 0 ? [] : ['', attributionTable(answer.parameters, options)]),
       ]);
     });
+}
+
+/** One class and pattern of failures by itself. */
+function causeLines(
+  { class: runClass, pattern, failing, parameters, sentence }: Cause,
+  options: TableOptions,
+): string[] {
+  return [
+    `${runClass}, ${plural(failing, 'run')}: ${printable(pattern, 200)}`,
+    sentence,
+    ...(parameters.length === 0 ? [] : ['', attributionTable(parameters, options)]),
+    '',
+  ];
 }
 
 function attributionTable(parameters: StudyAttribution['parameters'], options: TableOptions): string {
