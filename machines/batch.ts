@@ -74,9 +74,9 @@ const flowTransitions = {
   RELEASE: { guard: 'withheld', actions: ['release', 'note', 'emitReleased'] },
 } as const;
 
-/** The event with which all canary runs are Completed, and the first with which one of them cannot be any more. */
+/** The event with which enough canary runs are Completed, and the first with which they cannot be any more. */
 const canaryTransitions = {
-  passes: { guard: 'canaryPasses', actions: ['count', 'noteCanaryPassed', 'emitCanaryPassed'] },
+  passes: { guard: 'canaryPasses', actions: ['count', 'releaseOthers', 'noteCanaryPassed', 'emitCanaryPassed'] },
   fails: { guard: 'canaryFails', actions: ['count', 'noteCanaryFailed', 'emitCanaryFailed'] },
 } as const;
 
@@ -154,6 +154,8 @@ export const batchMachine = setup({
       releasedAtMs: event.now,
       releaseReason: event.type === 'RELEASE' ? event.reason : undefined,
     })),
+    /** Kept: a later failure does not withhold the others again. */
+    releaseOthers: assign(({ event }) => ({ releasedAtMs: event.now })),
     note: assign(({ context, event }) => ({
       history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event)),
     })),

@@ -16,21 +16,37 @@ export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number
   return c.claimed + c.running;
 }
 
-/**
- * The number of runs, counted from the first, that may be claimed now. While it ends at the canary runs, no other run can
- * have completed, so the batch's own counter says when all of them have.
- */
-export function releasedRuns(c: BatchContext): number {
-  const { canaryRuns = c.totalJobs } = c;
-  return c.releasedAtMs === undefined && c.completed < canaryRuns ? Math.min(canaryRuns, c.totalJobs) : c.totalJobs;
+/** With a canary run that failed, so many decide: one failure by chance does not keep the other runs from starting. */
+const LEAST_TO_DECIDE = 3;
+
+/** Ended runs that did not complete; those that were cancelled have shown nothing. */
+const failedRuns = (c: BatchContext): number => c.failed + c.timedOut;
+
+/** The number of canary runs: those of the policy, and three once one of fewer has failed. */
+function canarySet(c: BatchContext): number {
+  const { canaryRuns = 0 } = c;
+  return Math.min(failedRuns(c) > 0 ? Math.max(canaryRuns, LEAST_TO_DECIDE) : canaryRuns, c.totalJobs);
 }
 
-/** True when a canary run ended without completing, so that the other runs wait for a release. */
+/** How many of so many canary runs must complete: all of one or two, two thirds of more. */
+const neededOf = (runs: number): number => (runs < LEAST_TO_DECIDE ? runs : Math.ceil((2 * runs) / 3));
+
+/** True when enough canary runs are Completed, or the other runs were released by hand. */
+export const hasPassedCanary = (c: BatchContext): boolean =>
+  c.canaryRuns === undefined || c.releasedAtMs !== undefined || c.completed >= neededOf(canarySet(c));
+
+/**
+ * The number of runs, counted from the first, that may be claimed now. While it ends at the canary runs, no other run can
+ * have completed, so the batch's own counter says when enough of them have.
+ */
+export const releasedRuns = (c: BatchContext): number => (hasPassedCanary(c) ? c.totalJobs : canarySet(c));
+
+/** True when too many canary runs ended without completing, so that the other runs wait for a release. */
 export function hasFailedCanary(c: BatchContext): boolean {
   const released = releasedRuns(c);
   if (released >= c.totalJobs) return false;
   const isOut = activeRuns(c) === 0 && c.requeued === 0 && c.next + c.cancelledAhead >= released;
-  return c.failed + c.timedOut > 0 || isOut;
+  return failedRuns(c) > released - neededOf(released) || isOut;
 }
 
 /** The counters of a new batch. */

@@ -1,6 +1,6 @@
 /** The history of a batch: what happened to it as a whole, the latest entries; and the end of its canary runs. Pure. */
 import type { BatchContext, BatchHistoryType, StoredBatchHistory } from '../../src/contract/types.ts';
-import { hasFailedCanary, releasedRuns } from './counts.ts';
+import { hasFailedCanary, hasPassedCanary, releasedRuns } from './counts.ts';
 import type { JobChange } from '../protocol.ts';
 
 /** How many entries are kept. */
@@ -26,12 +26,12 @@ type Tally = (context: BatchContext, changes: readonly JobChange[]) => Partial<B
 const waits = (c: BatchContext): boolean =>
   c.canaryRuns !== undefined && !c.cancelRequested && releasedRuns(c) < c.totalJobs && !hasFailedCanary(c);
 
-/** True when all canary runs are Completed with these changes. */
+/** True when enough canary runs are Completed with these changes. */
 export function canaryPasses(c: BatchContext, changes: readonly JobChange[], tally: Tally): boolean {
-  return waits(c) && releasedRuns({ ...c, ...tally(c, changes) }) === c.totalJobs;
+  return waits(c) && hasPassedCanary({ ...c, ...tally(c, changes) });
 }
 
-/** True when a canary run ends other than Completed with these changes. */
+/** True when so many canary runs end other than Completed with these changes that the others must wait. */
 export function canaryFails(c: BatchContext, changes: readonly JobChange[], tally: Tally): boolean {
   return waits(c) && hasFailedCanary({ ...c, ...tally(c, changes) });
 }

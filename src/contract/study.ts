@@ -113,9 +113,12 @@ export const StudyPolicy = named(
   'How the runs of a study are released, and when it stops by itself.',
   submitted({
     canary_runs: Type.Optional(
-      int32('The first runs, released alone; the others follow when all of these are Completed, or after a release.', {
-        minimum: 1,
-      }),
+      int32(
+        'The first runs, released alone; the others follow when enough of these are Completed (all of one or two, two thirds of more; two of the first three once one of fewer has failed), or after a release.',
+        {
+          minimum: 1,
+        },
+      ),
     ),
     max_failures: Type.Optional(
       Type.Unsafe<number | string>({

@@ -284,33 +284,67 @@ describe('machines/batch', () => {
     expect(stopping('Pending', 'PP').can(settle), 'before a run was claimed').to.equal(false);
   });
 
-  it('releases all runs when its canary runs are Completed, and none before', () => {
-    const table: [runs: string, released: number, hasFailed: boolean][] = [
-      ['PPPP', 2, false],
-      ['CRPP', 2, false],
-      ['DRPP', 2, false],
-      ['DQPP', 2, false],
-      ['DFPP', 2, true],
-      ['TRPP', 2, true],
-      ['DxPP', 2, true],
-      ['DDPP', 4, false],
-      ['DDFF', 4, false],
+  it('releases all runs when its canary runs are Completed, two thirds of three or more; a failed one makes them three', () => {
+    const table: [canaryRuns: number, runs: string, released: number, hasFailed: boolean][] = [
+      [2, 'PPPP', 2, false],
+      [2, 'CRPP', 2, false],
+      [2, 'DRPP', 2, false],
+      [2, 'DQPP', 2, false],
+      [2, 'DxPP', 2, true],
+      [2, 'DDPP', 4, false],
+      [2, 'DDFF', 4, false],
+      [2, 'DFPP', 3, false],
+      [2, 'TRPP', 3, false],
+      [2, 'DFRP', 3, false],
+      [2, 'DFTP', 3, true],
+      [2, 'FFPP', 3, true],
+      [2, 'DFDP', 4, false],
+      [1, 'RPPP', 1, false],
+      [1, 'FPPP', 3, false],
+      [1, 'FDRP', 3, false],
+      [1, 'FFRP', 3, true],
+      [1, 'FDDP', 4, false],
+      [1, 'FF', 2, false],
+      [3, 'DRRP', 3, false],
+      [3, 'DDRP', 4, false],
+      [3, 'DFRP', 3, false],
+      [3, 'DFFP', 3, true],
+      [6, 'DDDRRRPP', 6, false],
+      [6, 'DDDDRRPP', 8, false],
+      [6, 'DDDFFRPP', 6, false],
+      [6, 'DDFFFRPP', 6, true],
     ];
-    for (const [runs, released, hasFailed] of table) {
+    for (const [canaryRuns, runs, released, hasFailed] of table) {
       const { context } = batchOf('Running', runs);
-      const c = { ...context, canaryRuns: 2 };
-      expect([releasedRuns(c), hasFailedCanary(c)], runs).to.deep.equal([released, hasFailed]);
-      expect(releasedRuns({ ...c, releasedAtMs: NOW }), runs).to.equal(4);
+      const c = { ...context, canaryRuns };
+      expect([releasedRuns(c), hasFailedCanary(c)], `${canaryRuns} ${runs}`).to.deep.equal([released, hasFailed]);
+      expect(releasedRuns({ ...c, releasedAtMs: NOW }), runs).to.equal(runs.length);
     }
   });
 
-  it('emits the end of its canary runs once: passed when all are Completed, failed when the first ends otherwise', () => {
+  it('does not withhold runs again that its canary run has released', () => {
+    const { context } = batchOf('Running', 'RPPPPP');
+    let state = batchMachine.resolveState({ value: 'Running', context: { ...context, canaryRuns: 1 } });
+    for (const [text, runs] of [
+      ['0>D', 'RPPPPP'],
+      ['1>C', 'DPPPPP'],
+      ['1>R', 'DCPPPP'],
+      ['1>F', 'DRPPPP'],
+    ] as const)
+      state = outcome(state, eventOf(text, runs)).after;
+    expect([releasedRuns(state.context), hasFailedCanary(state.context)]).to.deep.equal([6, false]);
+  });
+
+  it('emits the end of its canary runs once: passed when enough are Completed, failed when they cannot be any more', () => {
     const table: [value: BatchStatus, runs: string, event: string, facts: string[]][] = [
       ['Running', 'DRPP', '1>D', ['canary-passed']],
       ['Running', 'RRPP', '0>D 1>D', ['canary-passed']],
       ['Running', 'RRPP', '0>D', []],
-      ['Running', 'RRPP', '0>F', ['canary-failed']],
-      ['Running', 'FRPP', '1>T', []],
+      ['Running', 'RRPP', '0>F', []],
+      ['Running', 'FRPP', '1>T', ['canary-failed']],
+      ['Running', 'FDRP', '2>D', ['canary-passed']],
+      ['Running', 'FDRP', '2>T', ['canary-failed']],
+      ['Running', 'FTRP', '2>F', []],
       ['Running', 'FRPP', '1>D', []],
       ['Running', 'DRPP', '1>Q', []],
       ['Pending', 'xPPP', '1>x', ['canary-failed']],

@@ -163,3 +163,66 @@ def test_a_damaged_artifact_is_not_loaded(tmp_path):
     path.write_bytes(b"x")
     with pytest.raises(RuntimeError, match="is damaged"):
         execute.load_file(str(path))
+
+
+def _executed(artifact, tmp_path, parameters="{}"):
+    """What the artifact returns in another interpreter, from another folder."""
+    (tmp_path / "artifact").write_bytes(artifact.data)
+    program = textwrap.dedent(
+        f"""
+        import sys; sys.path.insert(0, {str(ROOT)!r})
+        from simbatch.functions.execute import load
+        print(load(open({str(tmp_path / "artifact")!r}, "rb").read())({parameters}))
+        """
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd="/")
+    return ended.stdout.strip() or ended.stderr
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A folder of modules that only this process finds."""
+    package("cloudpickle")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_modules_beside_the_notebook_travel_by_themselves(beside):
+    (beside / "beside_tables.py").write_text("GRAVITY = 9.81\n")
+    (beside / "beside_model.py").write_text(
+        "import math\nimport beside_tables\nclass Rocket:\n    def weight(self, m):\n        return round(m * beside_tables.GRAVITY + math.sin(0), 2)\n"
+    )
+    (beside / "beside_pack").mkdir()
+    (beside / "beside_pack" / "__init__.py").write_text("from .part import two\n")
+    (beside / "beside_pack" / "part.py").write_text("def two():\n    return 2\n")
+    import beside_model
+    from beside_pack import two
+
+    def flight(p):
+        return {"w": beside_model.Rocket().weight(p["m"]) * two()}
+
+    artifact = ship.ship(flight)
+    assert _executed(artifact, beside, '{"m": 10}') == "{'w': 196.2}"
+    digest = artifact.digest
+    beside_model.beside_tables.GRAVITY = 1.0
+    assert ship.ship(flight).digest != digest, "the identity changes with a module that travels"
+
+
+def test_a_module_that_is_imported_inside_the_function_is_refused_by_its_name(beside):
+    (beside / "beside_late.py").write_text("def one():\n    return 1\n")
+
+    def flight(p):
+        import math
+
+        from beside_late import one
+
+        return {"x": one() + math.sin(0)}
+
+    message = "the module beside_late cannot travel with the function: flight imports it inside itself, .*import beside_late at the top"
+    with pytest.raises(sb.SimbatchError, match=message):
+        ship.ship(flight)
+    with pytest.raises(sb.SimbatchError, match="beside_late"):
+        sb.Study("late", simulation=flight, inputs={"x": sb.Normal(0, 1)}, runs=2)

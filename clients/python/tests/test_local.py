@@ -360,3 +360,24 @@ def test_the_program_is_found_or_named(monkeypatch, folder):
     with pytest.raises(sb.ProgramNotFoundError, match="npm install -g ./simbatch-VERSION.tgz.*SIMBATCH_HOME"):
         study().run()
     assert not (folder / ".simbatch").exists()
+
+
+def test_a_study_that_fails_alike_costs_its_canary_runs_and_says_why_everywhere(local, capsys):
+    def flight(p):
+        raise ValueError("no solution")
+
+    batch = sb.Study("alike", simulation=flight, inputs={"x": sb.Normal(0, 1)}, runs=420, retries=0, seed=1).run(workers=2)
+    batch.wait(PATIENCE_S)
+    assert batch.submission["policy"] == {"canary_runs": 1}
+    ended = batch.refresh()["jobs_by_status"]
+    assert 2 <= ended["Failed"] <= 3 and ended["Pending"] >= 417
+    sentence = batch.answer()["sentence"]
+    assert sentence.startswith("Blocked: ") and "ValueError: no solution" in sentence
+    for shown in (repr(batch), repr(batch.summary()), repr(batch.verdicts())):
+        assert shown.splitlines()[0] == sentence
+    assert sentence in capsys.readouterr().err.splitlines()
+    batch.cancel()
+    batch.wait(PATIENCE_S)
+    sentence = f"Not OK: all {ended['Failed']} runs that ended by themselves failed alike: ValueError: no solution;"
+    for shown in (repr(batch), repr(batch.summary()), repr(batch.verdicts())):
+        assert shown.startswith(sentence)

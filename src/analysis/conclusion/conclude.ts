@@ -137,7 +137,7 @@ function sayBlocked(it: Case): string[] {
   const canary =
     code !== 'canary-failed' || failure === undefined
       ? []
-      : [`it failed with: ${withRemedy(failure.pattern, exampleOf(it, failure.example_run_id))}`];
+      : [`the failure: ${withRemedy(failure.pattern, exampleOf(it, failure.example_run_id))}`];
   const ended =
     it.ended === 0 || canary.length > 0 ? [] : [`${it.ended} of ${plural(it.evidence.total, 'run')} have ended`];
   const verdict = it.violated.length === 0 ? [] : [violatedClause(it)];

@@ -44,7 +44,7 @@ export const Batch = named(
     ),
     release_reason: Type.Optional(text('Why the runs after the canary runs were released by hand.')),
     canary_failed: Type.Optional(
-      flag('True while a canary run has not completed and the other runs wait for a release; absent otherwise.'),
+      flag('True while too few canary runs have completed and the other runs wait for a release; absent otherwise.'),
     ),
   }),
 );

@@ -55,13 +55,16 @@ const CANARY_FAILED: Rule = {
     if (canary?.isFailed !== true) return undefined;
     return {
       severity: 'blocked',
-      message: `a canary run has not completed: ${plural(canary.withheld, 'other run')} must wait`,
+      message: `too few canary runs have completed: ${plural(canary.withheld, 'other run')} must wait`,
       remedy:
         'see why with `simbatch runs --status Failed,Timeout`; then cancel the study, or release the others with `simbatch release`',
       count: canary.withheld,
     };
   },
 };
+
+const canaryRuns = (runs: number): string =>
+  runs === 1 ? 'the canary run is' : runs === 2 ? 'both canary runs are' : `two thirds of the ${runs} canary runs are`;
 
 const CANARY_RUNNING: Rule = {
   code: 'canary-running',
@@ -70,7 +73,7 @@ const CANARY_RUNNING: Rule = {
     if (canary === undefined || canary.isFailed || claimableJobs(situation) > 0) return undefined;
     return {
       severity: 'waiting',
-      message: `${plural(canary.withheld, 'run')} must wait until ${canary.runs === 1 ? 'the canary run is' : `all ${canary.runs} canary runs are`} Completed`,
+      message: `${plural(canary.withheld, 'run')} must wait until ${canaryRuns(canary.runs)} Completed`,
       remedy: 'wait; or release the others with `simbatch release`',
       count: canary.withheld,
     };

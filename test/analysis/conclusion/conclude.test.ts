@@ -90,7 +90,7 @@ describe('analysis/conclusion', () => {
         situation: { status: 'Running', findings: [finding('canary-failed')] },
       },
       'blocked',
-      'Blocked: canary-failed is found. It failed with: ValueError: bad; see its output with `simbatch logs 019a0000-0000/0`.',
+      'Blocked: canary-failed is found. The failure: ValueError: bad; see its output with `simbatch logs 019a0000-0000/0`.',
     ],
     [
       'a study that has ended is not blocked',

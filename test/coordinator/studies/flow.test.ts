@@ -60,16 +60,35 @@ describe('coordinator/studies/flow', () => {
   });
 
   it('withholds the other runs after a failed canary run until a release', async () => {
-    const batch = await scene.submit({ runs: 4, policy: { canary_runs: 2 } });
+    const batch = await scene.submit({ runs: 5, policy: { canary_runs: 2 } });
     await scene.claim('a', 4);
     await finish(batch, 0);
     await failFinally(batch, 1);
+    expect(await scene.claim('a', 4), 'a third one decides').to.deep.equal([2]);
+    await failFinally(batch, 2);
     await scene.restart();
     expect(await scene.claim('a', 4)).to.deep.equal([]);
     expect((await scene.api.batch(batch)).batch).to.include({ status: 'Running', canary_failed: true });
     expect(await scene.api.releaseBatch(batch)).to.not.have.property('canary_failed');
     expect(await scene.api.releaseBatch(batch), 'a repeat').to.include({ status: 'Running' });
-    expect(await scene.claim('a', 4)).to.deep.equal([2, 3]);
+    expect(await scene.claim('a', 4)).to.deep.equal([3, 4]);
+  });
+
+  it('one canary run that hangs or fails by chance does not withhold the others: two of three decide', async () => {
+    const hangs = await scene.submit({ runs: 6, policy: { canary_runs: 3 } });
+    expect(await scene.claim('a', 6)).to.deep.equal([0, 1, 2]);
+    await finish(hangs, 1);
+    await finish(hangs, 2);
+    expect(await scene.claim('a', 6, [ref(hangs, 0)])).to.deep.equal([3, 4, 5]);
+    for (const run of [0, 3, 4, 5]) await finish(hangs, run);
+    const fails = await scene.submit({ runs: 6, maxRetries: 0, policy: { canary_runs: 1 } });
+    expect(await scene.claim('a', 6)).to.deep.equal([0]);
+    await failFinally(fails, 0);
+    expect(await scene.claim('a', 6)).to.deep.equal([1, 2]);
+    await finish(fails, 1);
+    expect(await scene.claim('a', 6, [ref(fails, 2)])).to.deep.equal([]);
+    await finish(fails, 2);
+    expect(await scene.claim('a', 6)).to.deep.equal([3, 4, 5]);
   });
 
   it('shows a cancelled canary run as failed, and assigns no run beyond the canary runs', async () => {
@@ -132,7 +151,7 @@ describe('coordinator/studies/flow', () => {
       });
       return [...text, `${history.events_omitted} omitted`];
     };
-    const batch = await scene.submit({ runs: 6, maxRetries: 0, policy: { canary_runs: 2, max_failures: 2 } });
+    const batch = await scene.submit({ runs: 6, maxRetries: 0, policy: { canary_runs: 2, max_failures: 3 } });
     await scene.world.advance(1_000);
     await scene.api.pauseBatch(batch, 'a look');
     await scene.api.pauseBatch(batch, 'again');
@@ -141,15 +160,15 @@ describe('coordinator/studies/flow', () => {
     await scene.world.advance(1_000);
     await scene.claim('a', 6);
     await failFinally(batch, 0);
+    await failFinally(batch, 1);
     await scene.world.advance(1_000);
-    await finish(batch, 1);
     await scene.api.releaseBatch(batch);
     await scene.claim('a', 2);
     await scene.world.advance(1_000);
     await failFinally(batch, 2);
     await scene.world.advance(1_000);
     await scene.restart();
-    const reason = '2 runs failed, which reaches max_failures (2)';
+    const reason = '3 runs failed, which reaches max_failures (3)';
     const first = ['0 submitted', '1 paused a look', '2 resumed', '3 started', '3 canary-failed', '4 released'];
     expect(await events(batch)).to.deep.equal([...first, `5 max-failures ${reason}`, '5 ended Cancelled', '0 omitted']);
     const other = await scene.submit({ runs: 3, policy: { canary_runs: 1 } });

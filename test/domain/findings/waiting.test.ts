@@ -140,7 +140,7 @@ const TABLE: [string, Situation, string[]][] = [
   [
     'canary runs active',
     situation({ Pending: 8, Running: 2 }, [{}], { canary: { runs: 2, withheld: 8, isFailed: false } }),
-    ['waiting canary-running: 8 runs must wait until all 2 canary runs are Completed'],
+    ['waiting canary-running: 8 runs must wait until both canary runs are Completed'],
   ],
   [
     'one canary run active',
@@ -164,7 +164,7 @@ const TABLE: [string, Situation, string[]][] = [
   [
     'a failed canary run',
     situation({ Pending: 9_999, Failed: 1 }, [{}], { canary: { runs: 1, withheld: 9_999, isFailed: true } }),
-    ['blocked canary-failed: a canary run has not completed: 9999 other runs must wait'],
+    ['blocked canary-failed: too few canary runs have completed: 9999 other runs must wait'],
   ],
   [
     'full disks',

@@ -10,7 +10,7 @@ import hashlib
 import pickle
 import sys
 import types
-from typing import Any, Callable, Dict, FrozenSet, List
+from typing import Any, Callable, Dict, FrozenSet, List, Set, Tuple
 
 _CLASS_NOISE = frozenset({"__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__"})
 
@@ -22,9 +22,20 @@ def digest_of(function: Callable[..., Any], by_value: FrozenSet[str] = frozenset
     return walk.digest()
 
 
+def references_of(
+    function: Callable[..., Any], by_value: FrozenSet[str] = frozenset()
+) -> Tuple[FrozenSet[str], List[types.CodeType]]:
+    """The modules that the function and all that travels with it refer to by name, and the code that travels."""
+    walk = _Walk(by_value)
+    walk.take(function)
+    return frozenset(walk.imported), walk.codes
+
+
 def is_by_value(module: str, by_value: FrozenSet[str]) -> bool:
-    """Whether code of this module travels, instead of being imported where it runs."""
-    return module in ("__main__", "__mp_main__") or module not in sys.modules or module in by_value
+    """Whether code of this module travels, instead of being imported where it runs. A package travels whole."""
+    if module in ("__main__", "__mp_main__") or module not in sys.modules:
+        return True
+    return module in by_value or any(module.startswith(f"{package}.") for package in by_value)
 
 
 class _Walk:
@@ -34,6 +45,8 @@ class _Walk:
         self._seen: Dict[int, int] = {}
         # Keeps every visited object alive, so that no two of them share an address.
         self._kept: List[Any] = []
+        self.imported: Set[str] = set()
+        self.codes: List[types.CodeType] = []
 
     def digest(self) -> str:
         return self._hash.hexdigest()
@@ -73,7 +86,7 @@ class _Walk:
             self.take(value.__func__)
             self.take(value.__self__)
         elif isinstance(value, types.ModuleType):
-            self._feed("module", value.__name__)
+            self._module(value)
         elif isinstance(value, type):
             self._class(value)
         else:
@@ -85,14 +98,26 @@ class _Walk:
         return walk.digest()
 
     def _code(self, code: types.CodeType) -> None:
+        self.codes.append(code)
         self._feed("code", code.co_name, code.co_code.hex(), str(code.co_flags), str(code.co_argcount))
         self._feed(str(code.co_kwonlyargcount), str(code.co_posonlyargcount), *code.co_names, *code.co_varnames)
         self._feed(*code.co_freevars, *code.co_cellvars)
         for constant in code.co_consts:
             self.take(constant)
 
+    def _module(self, module: types.ModuleType) -> None:
+        self._feed("module", module.__name__)
+        if not is_by_value(module.__name__, self._by_value):
+            self.imported.add(module.__name__)
+            return
+        for name, item in sorted(vars(module).items()):
+            if not (name.startswith("__") and name.endswith("__")):
+                self._feed(name)
+                self.take(item)
+
     def _function(self, function: types.FunctionType) -> None:
         if not is_by_value(function.__module__ or "__main__", self._by_value):
+            self.imported.add(function.__module__)
             self._feed("import", function.__module__, function.__qualname__)
             return
         self._feed("function", function.__name__)
@@ -111,6 +136,7 @@ class _Walk:
 
     def _class(self, kind: type) -> None:
         if not is_by_value(kind.__module__, self._by_value):
+            self.imported.add(kind.__module__)
             self._feed("import", kind.__module__, kind.__qualname__)
             return
         self._feed("class", kind.__name__)
@@ -135,6 +161,7 @@ class _Walk:
             self.take(kind)
             self.take(vars(value))
         else:
+            self.imported.add(kind.__module__)
             self._feed("value", kind.__module__, kind.__qualname__)
             try:
                 self._feed(pickle.dumps(value, protocol=4).hex())

@@ -6,15 +6,14 @@ import base64
 import hashlib
 import io
 import sys
-import sysconfig
 import types
 from collections import ChainMap
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Callable, Iterable, List
 
 from ..errors import MissingPackageError, SimbatchError
 from .digest import digest_of
+from .travelling import travelling_modules
 
 MAX_CODE_BYTES = 1 << 20
 ENGINE_PREFIX = "python-functions-"
@@ -53,8 +52,9 @@ class Artifact:
 def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ()) -> Artifact:
     """Serialises a function with all it refers to: globals, closures, functions and classes of `__main__` and of `modules`.
 
-    Installed packages are imported where the function runs. A function's own module travels with it unless it is installed.
-    Raises MissingPackageError without cloudpickle, SimbatchError for what cannot be serialised or is larger than 1 MiB.
+    Installed packages are imported where the function runs. Its own module, and those beside it, travel with it.
+    Raises MissingPackageError without cloudpickle, SimbatchError for what cannot be serialised, for a
+    module that is imported inside a function and that only this process finds, and for more than 1 MiB.
     """
     try:
         import cloudpickle
@@ -62,7 +62,7 @@ def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ())
         raise MissingPackageError(
             "a function as a simulation needs cloudpickle: pip install cloudpickle; or write the simulation as a script"
         ) from None
-    travelling = [*modules, *_own_module(function)]
+    travelling = travelling_modules(function, modules)
     names = frozenset(module.__name__ for module in travelling)
     digest = digest_of(function, names)
     registered: List[types.ModuleType] = []
@@ -75,8 +75,11 @@ def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ())
     except SimbatchError:
         raise
     except Exception as error:
+        own = getattr(function, "__module__", None)
+        beside = [module.__name__ for module in travelling if module.__name__ != own]
+        with_modules = f" with {', '.join(beside)}, which can be imported here alone" if beside else ""
         raise SimbatchError(
-            f"the function {_name(function)} cannot be serialised: {error}; create what cannot travel (files, connections, locks) inside it"
+            f"the function {_name(function)} cannot be serialised{with_modules}: {error}; create what cannot travel (files, connections, locks) inside it"
         ) from error
     finally:
         for module in registered:
@@ -106,23 +109,6 @@ def _dumps(cloudpickle: Any, function: Callable[..., Any]) -> bytes:
 
 def _is_cell(file_name: str) -> bool:
     return file_name.startswith("<") or "ipykernel" in file_name
-
-
-def _own_module(function: Callable[..., Any]) -> List[types.ModuleType]:
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    if module is None or module.__name__ == "__main__" or _is_installed(module):
-        return []
-    return [module]
-
-
-def _is_installed(module: types.ModuleType) -> bool:
-    """Whether another machine with the same packages can import it."""
-    path = getattr(module, "__file__", None)
-    if path is None:
-        return True
-    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    real = Path(path).resolve()
-    return any(Path(folder).resolve() in real.parents for folder in folders if folder)
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .description import StudyDescription
+from .parts import Policy
 
 if TYPE_CHECKING:
     import os
@@ -78,10 +79,13 @@ class Study(StudyDescription):
         the runner outlive this process, until `simbatch.stop()`; else both end with it, after the running runs (30 s at most).
         The same study again, also after a restart of the kernel, is the same batch: no finished run is executed again.
         again: a new batch all the same.
+        The first run is a canary run unless the study has a policy: the others follow when it, or two of the first three, have
+        completed. `policy=Policy()` releases all at once.
         Raises ProgramNotFoundError when the program `simbatch` is not found, LocalError when it does not start.
         """
         from ..local.embedded import embedded
 
+        study = self if self._given.get("policy") is not None else self.changed(policy=Policy(canary_runs=1))
         local = embedded(folder, keep=keep)
-        local.runner_for(self, workers)
-        return local.coordinator().submit(self, again=again)
+        local.runner_for(study, workers)
+        return local.coordinator().submit(study, again=again)
