@@ -76,6 +76,7 @@ describe('coordinator/kernel/actors: the record of a job', () => {
       outcome: 'failed',
       reason: 'x',
       message: 'm',
+      ownError: 'e',
     };
     const kept: JobHistoryState = { ...historyOf(full), attempts: [one] };
     const another = (value: unknown): unknown => (typeof value === 'number' ? value + 1 : `${String(value)}2`);
