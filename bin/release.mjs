@@ -45,13 +45,13 @@ function plan() {
 
 /** The packed file of this version: the files of the built checkout, with the texts of the release. */
 function pack(folder, version, texts) {
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const first = run('pack', root, 'npm', ...pack).trim();
+  const command = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const first = run('pack', root, 'npm', ...command).trim();
   run('unpack', folder, 'tar', '-xzf', first);
   rmSync(join(folder, first));
   const staged = join(folder, 'package');
   for (const [path, text] of texts) if (path !== 'package-lock.json') writeFileSync(join(staged, path), text);
-  run(`pack ${version}`, staged, 'npm', ...pack);
+  run(`pack ${version}`, staged, 'npm', ...command);
   return join(folder, `simbatch-${version}.tgz`);
 }
 
