@@ -12,7 +12,7 @@ import { notificationMachine } from './notification/notification.ts';
 import type { Deadline } from './deadline.ts';
 import { reviveRunner, runnerDeadline, type RunnerContext } from './runner-context.ts';
 import { runnerMachine } from './runner.ts';
-import { supervisorMachine, type SupervisorContext } from './supervisor.ts';
+import { supervisorMachine, type SupervisorContext } from './supervisor/supervisor.ts';
 
 /** An actor's state as a plain value: the state's name, and the context. */
 export interface ActorState<Value extends string = string, Context extends object = object> {

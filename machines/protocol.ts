@@ -18,6 +18,8 @@ import type {
 /** `batch/<id>`, `job/<id>`, `runner/<id>`, `notification/<id>` or `supervisor`. */
 export type Address =
   `batch/${string}` | `job/${string}` | `runner/${string}` | `notification/${string}` | 'supervisor';
+/** The measure of the supervisor for an actor that throws, by `supervisor/policy.ts`. */
+export type Measure = 'restart' | 'forget';
 
 export interface DueDeadline {
   address: Address;
@@ -278,6 +280,8 @@ export type SupervisorEvent =
   | { type: 'OPENED'; now: number }
   | { type: 'TICK'; now: number; due: readonly DueDeadline[] }
   | { type: 'FAULT'; now: number; operation: string; message: string }
+  /** An actor threw, and the supervisor has taken this measure. */
+  | { type: 'ACTOR_FAILED'; now: number; address: Address; measure: Measure; message: string }
   | { type: 'STOP'; now: number }
   | { type: 'CLOSED'; now: number }
   | { type: 'WRITE_FAILED'; now: number; message: string };
@@ -291,6 +295,10 @@ export interface DeadlinePassed {
 export interface SupervisorFact {
   type: 'system.serving' | 'system.stopping' | 'system.stopped' | 'system.failed' | 'system.faulted';
   now: number;
+}
+/** An actor threw, and this became of it. */
+export interface ActorFailed extends Omit<Extract<SupervisorEvent, { type: 'ACTOR_FAILED' }>, 'type'> {
+  type: 'actor.failed';
 }
 
 export type JobFact = JobChange;
@@ -306,6 +314,7 @@ export type Fact =
   | NotificationFact
   | DeadlinePassed
   | SupervisorFact
+  | ActorFailed
   | RecordFact;
 export type FactType = Fact['type'];
 export type AnyEvent = JobEvent | BatchEvent | RunnerEvent | NotificationEvent | SupervisorEvent;

@@ -2,9 +2,8 @@
  * The coordinator: builds the parts over an open store, and restores, ticks and closes them in the order of one list. `http/` uses it
  * through `api.ts`; nothing here depends on HTTP.
  */
-import { createActor, type ActorRefFrom } from 'xstate';
 import type { Fact } from '../../machines/protocol.ts';
-import { supervisorMachine, type SupervisorSnapshot } from '../../machines/supervisor.ts';
+import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
 import type { Clock } from '../base/clock.ts';
 import { EventLoopShare } from '../base/event-loop-share.ts';
 import type { ClaimResponse } from '../contract/types.ts';
@@ -16,9 +15,10 @@ import { runTelemetry } from './files/run-telemetry.ts';
 import { FileRequests } from './files/runner/file-requests.ts';
 import { LiveReadings } from './files/runner/live-readings.ts';
 import type { Coordinator, CoordinatorHooks, CoordinatorParts, CoordinatorSettings, Lifecycle } from './lifecycle.ts';
-import type { Commit } from './kernel/turn/actor-transition.ts';
+import { TransitionLog } from './kernel/turn/transition-log.ts';
 import { Judgements } from './judgement/judgements.ts';
 import { DeadlineQueue } from './kernel/actors/deadline-queue.ts';
+import { ActorSystem } from './kernel/actors/actor-system.ts';
 import { Directory, stateOf, type Activation } from './kernel/actors/directory.ts';
 import { StudyCache } from './kernel/records/study-cache.ts';
 import { BatchIdGenerator } from './kernel/storage/batch-id-generator.ts';
@@ -75,9 +75,9 @@ class RunningCoordinator implements Lifecycle {
   readonly #list: PartList;
   readonly #deadlines = new DeadlineQueue();
   readonly #polls: PendingPolls;
-  readonly #supervisor: ActorRefFrom<typeof supervisorMachine>;
+  readonly system: ActorSystem;
+  readonly transitionLog: TransitionLog;
   readonly #hooks: CoordinatorHooks;
-  readonly #watchers = new Set<(commit: Commit) => void>();
   #cancelTick = (): void => {};
   #isStopped = false;
   #sweepAtMs: number;
@@ -91,16 +91,21 @@ class RunningCoordinator implements Lifecycle {
   ) {
     this.#hooks = hooks;
     this.#sweepAtMs = clock.now();
-    const onFact = (fact: Fact): void => this.parts.turns.onFact(fact);
-    this.parts = this.#partsOf(store, clock, options, onFact);
+    this.system = new ActorSystem({
+      clock,
+      onFact: (fact) => this.parts.turns.onFact(fact),
+      find: (address) => this.parts.directory.find(address),
+      failed: (error) => this.parts.groupCommit.giveUp('has lost its supervisor', error),
+      interpreter: options.interpreter,
+    });
+    this.system.supervisor.on('actor.failed', (failure) => hooks.actorFailed?.(failure));
+    this.transitionLog = new TransitionLog(this.system, clock, (error) => this.#faulted('publish', error));
+    this.parts = this.#partsOf(store, clock, options);
     this.#polls = new PendingPolls(this.parts);
     this.#list = new PartList([...this.#ownParts(), ...further(this.parts)]);
-    this.#supervisor = createActor(supervisorMachine, { input: { now: clock.now() } });
-    this.#supervisor.on('*', onFact);
-    this.#supervisor.start();
   }
 
-  #partsOf(store: Store, clock: Clock, options: CoordinatorOptions, onFact: (fact: Fact) => void): CoordinatorParts {
+  #partsOf(store: Store, clock: Clock, options: CoordinatorOptions): CoordinatorParts {
     const hooks = this.#hooks;
     const share = new EventLoopShare(clock);
     const groupCommit = new GroupCommit(store, clock, {
@@ -109,7 +114,7 @@ class RunningCoordinator implements Lifecycle {
       failed: (error) => this.#failed(error),
     });
     const studyCache = new StudyCache(groupCommit);
-    const directory = new Directory(groupCommit, studyCache.indexOf, onFact, options.interpreter);
+    const directory = new Directory(groupCommit, studyCache.indexOf, this.system);
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
     const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics, groupCommit));
@@ -119,6 +124,7 @@ class RunningCoordinator implements Lifecycle {
       groupCommit,
       clock,
       registry: { openJobsOf: (batchId) => openJobsOf(directory, scheduler, batchId) },
+      transitionLog: this.transitionLog,
       listener: {
         ending: (facts, turn) => {
           addFactRecords(facts, turn);
@@ -187,11 +193,11 @@ class RunningCoordinator implements Lifecycle {
     const { answers, checkpointRemovals, directory, health, judgements, notifications, poolHistory, purges } = parts;
     return [
       new Deadlines({ ...parts, deadlines: this.#deadlines }, (due, { now }) =>
-        this.#supervisor.send({ type: 'TICK', now, due: [due] }),
+        this.system.supervisor.send({ type: 'TICK', now, due: [due] }),
       ),
       health,
       judgements,
-      { restore: () => parts.turns.run('open', ({ now }) => this.#supervisor.send({ type: 'OPENED', now })) },
+      { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
       answers,
       purges,
       checkpointRemovals,
@@ -202,6 +208,7 @@ class RunningCoordinator implements Lifecycle {
       this.#polls,
       notifications,
       { committed: (facts) => this.#count(facts) },
+      { tick: () => this.transitionLog.publish() },
       { tick: () => quarantineFailing(parts) },
       { tick: (now) => this.#sweep(now) },
     ];
@@ -213,17 +220,10 @@ class RunningCoordinator implements Lifecycle {
   }
 
   supervisor(): SupervisorSnapshot {
-    return this.#supervisor.getSnapshot();
+    return this.system.supervisor.getSnapshot();
   }
 
-  watch(listener: (commit: Commit) => void): () => void {
-    this.#watchers.add(listener);
-    this.parts.turns.isWatched = true;
-    return () => {
-      this.#watchers.delete(listener);
-      this.parts.turns.isWatched = this.#watchers.size > 0;
-    };
-  }
+  readonly watch: Lifecycle['watch'] = (listener) => this.transitionLog.watch(listener);
 
   #tickLater(): void {
     if (this.#isStopped) return;
@@ -272,7 +272,7 @@ class RunningCoordinator implements Lifecycle {
     try {
       this.#list.committed(facts);
       this.#hooks.committed?.(group);
-      for (const watcher of this.#watchers) watcher({ facts, transitions: steps });
+      this.transitionLog.publish(facts, steps);
     } catch (error) {
       this.#faulted('publish', error);
     }
@@ -284,14 +284,14 @@ class RunningCoordinator implements Lifecycle {
 
   #faulted(operation: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.#supervisor.send({ type: 'FAULT', now: this.parts.clock.now(), operation, message });
+    this.system.supervisor.send({ type: 'FAULT', now: this.parts.clock.now(), operation, message });
     this.#hooks.fault?.(operation, error);
   }
 
   #failed(error: SimbatchError): void {
     this.#stopTick();
     this.parts.turns.refuse(error);
-    this.#supervisor.send({ type: 'WRITE_FAILED', now: this.parts.clock.now(), message: error.message });
+    this.system.supervisor.send({ type: 'WRITE_FAILED', now: this.parts.clock.now(), message: error.message });
     this.parts.longPolls.close(NOTHING);
     this.#hooks.failed?.(error);
   }
@@ -304,15 +304,15 @@ class RunningCoordinator implements Lifecycle {
   async close(): Promise<void> {
     const { turns, groupCommit, store, clock } = this.parts;
     this.#stopTick();
-    if (this.#supervisor.getSnapshot().value === 'Serving') {
+    if (this.system.supervisor.getSnapshot().value === 'Serving') {
       // The failed write has been reported; the store must be closed in either case.
-      await turns.run('stop', ({ now }) => this.#supervisor.send({ type: 'STOP', now })).catch(() => {});
+      await turns.run('stop', ({ now }) => this.system.supervisor.send({ type: 'STOP', now })).catch(() => {});
     }
     turns.refuse(new SimbatchError('unavailable', 'the coordinator is stopping'));
     this.releaseWaiting();
     await this.#list.close();
     await groupCommit.durable().catch(() => {});
-    this.#supervisor.send({ type: 'CLOSED', now: clock.now() });
+    this.system.supervisor.send({ type: 'CLOSED', now: clock.now() });
     await store.close();
   }
 }

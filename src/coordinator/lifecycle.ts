@@ -1,10 +1,13 @@
 /** The interface of a coordinator for its owner: the settings, with hooks for the log and the metrics, and the running coordinator. */
-import type { SupervisorSnapshot } from '../../machines/supervisor.ts';
+import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
+import type { ActorFailed } from '../../machines/protocol.ts';
 import type { SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi, OperationParts } from './api.ts';
+import type { ActorSystem } from './kernel/actors/actor-system.ts';
 import type { Commit } from './kernel/turn/actor-transition.ts';
 import type { CommittedGroup } from './kernel/turn/group-commit.ts';
+import type { TransitionLog } from './kernel/turn/transition-log.ts';
 import type { TurnObserver } from './kernel/turn/measured-turns.ts';
 import type { Notifications } from './notifications/notifications.ts';
 import type { CoordinatorOptions } from './options.ts';
@@ -14,6 +17,8 @@ import type { Part } from './parts.ts';
 export interface CoordinatorHooks {
   /** A turn threw and was rolled back. */
   fault?(operation: string, error: unknown): void;
+  /** An actor threw: it was restarted, or forgotten. The turn is rolled back. */
+  actorFailed?(failure: ActorFailed): void;
   /** A study was accepted with warnings. */
   warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
   /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
@@ -45,7 +50,10 @@ export interface CoordinatorParts extends OperationParts {
 export interface Lifecycle {
   /** For the metrics, the live feed and tests. */
   readonly parts: CoordinatorParts;
+  /** The supervisor and the actors that it has started, for XState's tools and tests. */
+  readonly system: ActorSystem;
   supervisor(): SupervisorSnapshot;
+  readonly transitionLog: TransitionLog;
   /** Calls the listener after each committed group, until the returned function is called. Costs nothing without a listener. */
   watch(listener: (commit: Commit) => void): () => void;
   /** Handles expired deadlines now. Its own timer calls it; tests with a simulated clock call it directly. */

@@ -17,7 +17,7 @@ export interface CoordinatorOptions {
   quarantine: boolean | number;
   /** Returns the free bytes on the disk of the store; absent where they are not known. */
   freeBytes?: () => Promise<number | undefined>;
-  /** The interpreter of the machines; see docs/decisions/flat-machine.md. */
+  /** The logic of the actors; see docs/decisions/compiled-machines.md. */
   interpreter: Interpreter;
   /** Where files of runs are uploaded to, for studies that name one of its buckets. */
   objectStore?: ObjectStore;
@@ -30,6 +30,6 @@ export interface CoordinatorOptions {
 export const DEFAULT_OPTIONS: CoordinatorOptions = {
   defaultMaxRetries: DEFAULT_MAX_RETRIES,
   idempotencyMs: 24 * 3_600_000,
-  interpreter: 'flat',
+  interpreter: 'compiled',
   quarantine: false,
 };

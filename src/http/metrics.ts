@@ -59,6 +59,11 @@ export class Metrics {
     ),
   );
   readonly #faults = this.#counter('simbatch_faults_total', 'Turns that threw and were rolled back.');
+  readonly #failedActors = this.#counter(
+    'simbatch_actor_failures_total',
+    'Actors that threw and were restarted or forgotten, by kind and measure.',
+    ['kind', 'measure'],
+  );
   readonly #refusals = this.#counter('simbatch_refused_credentials_total', 'Requests with wrong credentials.');
   /** Counters of events, raised to the coordinator's totals. */
   readonly #totals: Record<TotalName, Counter> = {
@@ -81,8 +86,10 @@ export class Metrics {
   readonly #counted = new Map<string, number>();
 
   /** Hooks for the coordinator, passed when it is opened. */
-  readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'committed' | 'turn'>> = {
+  readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'actorFailed' | 'committed' | 'turn'>> = {
     fault: () => this.#faults.inc(),
+    actorFailed: ({ address, measure }) =>
+      this.#failedActors.inc({ kind: address.slice(0, address.indexOf('/')), measure }),
     committed: ({ records }) => this.#records.observe(records),
     turn: ({ operation, outcome, secs }) => this.#turns.of(operation, outcome).observe(secs),
   };

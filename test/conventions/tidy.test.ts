@@ -68,7 +68,7 @@ describe('conventions/tidy', () => {
     const shapes = ['machines/protocol.ts', 'machines/notification/events.ts'];
     const protocol = files.filter((it) => shapes.includes(it.path)).map((it) => it.text);
     const emitted = new Set(
-      [...protocol.join().matchAll(/'((?:job|batch|runner|notification|system|deadline)\.[a-z-]+)'/g)].map(
+      [...protocol.join().matchAll(/'((?:job|batch|runner|notification|system|actor|deadline)\.[a-z-]+)'/g)].map(
         (it) => it[1],
       ),
     );

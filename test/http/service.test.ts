@@ -8,6 +8,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/package.ts';
+import { brokenActor } from '../support/broken-actor.ts';
 import { capabilities, fakeCoordinator, submission } from '../support/fake-api.ts';
 import { listen, post, type TestServer } from '../support/http.ts';
 
@@ -92,6 +93,15 @@ describe('GET /metrics', () => {
     expect(now.get('simbatch_faults_total')).to.equal(1);
     expect(now.get('simbatch_turn_seconds_count{operation="spoilt",outcome="fault"}')).to.equal(1);
     expect((await fetch(`${server.url}/healthz`)).status).to.equal(200);
+  });
+
+  it('counts an actor that failed, by kind and measure', async () => {
+    await post(`${server.url}/runners`, { id: 'r2', instance: 'i', capabilities });
+    const mend = brokenActor(coordinator.parts.directory.find('runner/r2')!);
+    expect((await post(`${server.url}/runners/r2/heartbeat`, { instance: 'i', holding: [] })).status).to.equal(500);
+    mend();
+    expect((await read()).get('simbatch_actor_failures_total{kind="runner",measure="restart"}')).to.equal(1);
+    expect((await post(`${server.url}/runners/r2/heartbeat`, { instance: 'i', holding: [] })).status).to.equal(200);
   });
 
   it('creates no series from client input', async () => {

@@ -67,7 +67,7 @@ interface End {
   crashes: number;
 }
 
-async function play(seed: number, bug: Bug = {}, interpreter: Interpreter = 'flat'): Promise<End> {
+async function play(seed: number, bug: Bug = {}, interpreter: Interpreter = 'compiled'): Promise<End> {
   const stage = new Stage(seed, bug, interpreter);
   const receiver = new SimReceiver(seed, stage.disk);
   stage.notifications = { receivers: [receiver], link: () => undefined };

@@ -213,7 +213,7 @@ export class Stage {
 }
 
 /** Plays the scenario of a seed. @throws Violation when a promise is broken */
-export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter = 'flat'): Promise<Outcome> {
+export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter = 'compiled'): Promise<Outcome> {
   const stage = new Stage(seed, bug, interpreter);
   const { dice } = stage;
   await stage.begin();

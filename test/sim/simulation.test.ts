@@ -44,10 +44,10 @@ describe('sim', () => {
   it(`leaves the same records with either interpreter of the machines in ${Math.min(count, COMPARED_SEEDS)} scenarios`, async function () {
     this.timeout(0);
     for (let seed = first; seed < first + Math.min(count, COMPARED_SEEDS); seed += 1) {
-      const flat = await play(seed);
+      const compiled = await play(seed);
       const xstate = await play(seed, {}, 'xstate');
-      expect(xstate.tally, `seed ${seed}`).to.deep.equal(flat.tally);
-      expect(Object.fromEntries(xstate.disk), `seed ${seed}`).to.deep.equal(Object.fromEntries(flat.disk));
+      expect(xstate.tally, `seed ${seed}`).to.deep.equal(compiled.tally);
+      expect(Object.fromEntries(xstate.disk), `seed ${seed}`).to.deep.equal(Object.fromEntries(compiled.disk));
     }
   });
 });

@@ -40,7 +40,7 @@ const inShort = ({ verdict, passed, failed, unknown, settled_at_run_id: at }: Re
   `${verdict} ${passed}/${failed}/${unknown} at ${at}`;
 
 async function play(seed: number): Promise<End> {
-  const stage = new Stage(seed, {}, 'flat');
+  const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
   // Failures that are retried: a run ends as its simulation does.
   stage.failReasons = ['exit', 'signal'];

@@ -1,4 +1,5 @@
 /** A coordinator on a store in memory and a simulated clock, with short methods for requests of clients and runners. */
+import type { ActorFailed } from '../../machines/protocol.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import { jobId, runIdOf } from '../../src/domain/ids.ts';
 import type {
@@ -33,6 +34,7 @@ export class Scene {
   readonly world = new SimulatedClock();
   readonly faults: unknown[] = [];
   readonly failures: SimbatchError[] = [];
+  readonly failedActors: ActorFailed[] = [];
   readonly #instances = new Map<string, string>();
   readonly #settings: Partial<CoordinatorOptions>;
   #onTurn: TurnObserver | undefined;
@@ -58,6 +60,7 @@ export class Scene {
     const news = {
       fault: (_operation: string, error: unknown) => void this.faults.push(error),
       failed: (error: SimbatchError) => void this.failures.push(error),
+      actorFailed: (failure: ActorFailed) => void this.failedActors.push(failure),
       ...(this.#onTurn === undefined ? {} : { turn: this.#onTurn }),
     };
     this.api = await openCoordinator(store, this.world, { ...this.#settings, hooks: news });

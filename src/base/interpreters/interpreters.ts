@@ -1,34 +1,24 @@
-/** The interpreters of the machines: the flat one, and XState's own, which the simulation compares with it. */
+/** The logic of an actor: the machine compiled to straight-line transitions, or the machine itself, which the simulation compares with it. */
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
-import { flatMachine, type TransitionObserver } from './flat-machine.ts';
+import { compiledMachine, emittingTo, type FactSink } from './compiled-machine.ts';
 
-/** `flat` is the default; `xstate` runs every transition in XState's interpreter, at about five times the cost. */
-export type Interpreter = 'flat' | 'xstate';
+export const INTERPRETERS = ['compiled', 'xstate'] as const;
 
-/** Returns the logic of a machine, which reports facts and errors to the observer. */
-export function interpret(
-  machine: AnyStateMachine,
-  interpreter: Interpreter,
-  observer: TransitionObserver,
-): AnyStateMachine {
-  return interpreter === 'flat' ? flatMachine(machine, observer) : observedMachine(machine, observer);
+/** `compiled` is the default; `xstate` runs every transition in XState's interpreter, at about five times the cost. */
+export type Interpreter = (typeof INTERPRETERS)[number];
+
+/** Returns the logic of a machine for `createActor`. Facts go to `onFact` and to the listeners of the actor. */
+export function logicOf<M extends AnyStateMachine>(machine: M, interpreter: Interpreter, onFact: FactSink): M {
+  return interpreter === 'compiled' ? compiledMachine(machine, onFact) : emittingMachine(machine, onFact);
 }
 
-/** XState's interpreter with the observer in place of listeners on each actor. */
-function observedMachine(machine: AnyStateMachine, observer: TransitionObserver): AnyStateMachine {
-  const observed = (scope: AnyActorScope): AnyActorScope => ({
-    ...scope,
-    emit: (fact: EventObject) => observer.emit(fact),
-  });
-  return Object.assign(Object.create(machine) as AnyStateMachine, {
-    transition(snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope): AnyMachineSnapshot {
-      try {
-        return machine.transition(snapshot, event, observed(scope));
-      } catch (error) {
-        observer.fail(error);
-        return snapshot;
-      }
-    },
-    getInitialSnapshot: (scope: AnyActorScope, input: unknown) => machine.getInitialSnapshot(observed(scope), input),
-  });
+/** The machine itself, with one function for the facts of all its actors. */
+function emittingMachine<M extends AnyStateMachine>(machine: M, onFact: FactSink): M {
+  const logic = {
+    transition: (snapshot: AnyMachineSnapshot, event: EventObject, scope: AnyActorScope) =>
+      machine.transition(snapshot, event, emittingTo(onFact, scope)),
+    getInitialSnapshot: (scope: AnyActorScope, input: unknown) =>
+      machine.getInitialSnapshot(emittingTo(onFact, scope), input),
+  };
+  return Object.assign(Object.create(machine) as M, logic);
 }

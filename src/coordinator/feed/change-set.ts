@@ -4,9 +4,10 @@
  */
 import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
+import type { MachineName } from '../../../machines/kinds.ts';
 import type { Fact } from '../../../machines/protocol.ts';
 import type { JobStatus, Uuid } from '../../contract/types.ts';
-import type { JobState, Kind } from '../kernel/actors/actor-kinds.ts';
+import type { JobState } from '../kernel/actors/actor-kinds.ts';
 import type { Commit } from '../kernel/turn/actor-transition.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
 
@@ -64,5 +65,5 @@ function jobsOf(jobs: Map<Uuid, Map<Uuid, JobState | undefined>>, batchId: Uuid)
 }
 
 /** The events that one actor took, in order. */
-export const transitionsOf = ({ transitions }: ChangeSet, kind: Kind, id: string): ActorTransition[] =>
+export const transitionsOf = ({ transitions }: ChangeSet, kind: MachineName, id: string): ActorTransition[] =>
   transitions.filter((it) => it.kind === kind && it.id === id);

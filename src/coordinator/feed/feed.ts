@@ -2,17 +2,18 @@
  * The live feed: subscriptions to topics. A subscriber receives a full message first, then deltas at a bounded rate, and can
  * resume after a lost connection. Independent of sockets; costs nothing without subscribers.
  */
-import { MACHINE_NAMES } from '../../../machines/kinds.ts';
+import { MACHINE_NAMES, type ActorState, type MachineName } from '../../../machines/kinds.ts';
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Position } from '../../contract/types.ts';
-import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
+import type { SupervisorSnapshot } from '../../../machines/supervisor/supervisor.ts';
 import type { Commit } from '../kernel/turn/actor-transition.ts';
 import { changeSetOf } from './change-set.ts';
 import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
 import { BatchesTopic, BatchTopic, JobTopic, type TopicParts } from './runs.ts';
+import { actorState } from '../kernel/records/lookup.ts';
 import type { Topic } from './topic.ts';
 
 /** A client of the feed. Texts are encoded JSON messages. */
@@ -215,9 +216,16 @@ function makeTopic(coordinator: FeedSource, name: string): Topic {
   if (noun === 'machine') {
     const kind = MACHINE_NAMES.find((it) => it === first);
     if (kind !== undefined && rest === undefined) return new MachineTopic(parts, kind, () => coordinator.supervisor());
-    if (kind === 'job' && rest !== undefined && isJobId(rest)) return new ActorTopic(parts, kind, rest);
-    if (kind === 'batch' && rest !== undefined && isBatchId(rest)) return new ActorTopic(parts, kind, rest);
-    if ((kind === 'runner' || kind === 'notification') && rest !== undefined) return new ActorTopic(parts, kind, rest);
+    if (kind !== undefined && rest !== undefined && isIdOf(kind, rest)) {
+      const read = (): ActorState => (kind === 'supervisor' ? coordinator.supervisor() : actorState(parts, kind, rest));
+      return new ActorTopic(parts, kind, rest, read);
+    }
   }
   throw new SimbatchError('not-found', `there is no topic ${JSON.stringify(name.slice(0, 100))}`);
+}
+
+function isIdOf(kind: MachineName, id: string): boolean {
+  if (kind === 'job') return isJobId(id);
+  if (kind === 'batch') return isBatchId(id);
+  return kind !== 'supervisor' || id === 'supervisor';
 }

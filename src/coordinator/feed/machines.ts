@@ -2,16 +2,16 @@
  * The topics of the machine view: the number of actors in each state, transitions taken, latest events; and one actor with
  * every event it takes.
  */
-import type { MachineName } from '../../../machines/kinds.ts';
-import type { SupervisorSnapshot } from '../../../machines/supervisor.ts';
+import type { StoreReader } from '../kernel/records/lookup.ts';
+import type { ActorState, MachineName } from '../../../machines/kinds.ts';
+import type { SupervisorSnapshot } from '../../../machines/supervisor/supervisor.ts';
 import type { ActorData, ActorSteps, MachineData } from '../../contract/types.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { allOf } from '../kernel/storage/keys.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
-import { decodeBatch, decodeNotification, decodeRunner, type Kind } from '../kernel/actors/actor-kinds.ts';
+import { decodeBatch, decodeNotification, decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
 import { transitionsOf, type ChangeSet } from './change-set.ts';
-import { actorState, type StoreReader } from '../kernel/records/lookup.ts';
 import { keepLast, type Topic } from './topic.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
@@ -51,14 +51,7 @@ export class MachineTopic implements Topic<MachineData> {
     return { counts: Object.fromEntries(counts), flow: {}, events: this.#events };
   }
 
-  onCommit({ facts, transitions, deletedBatches, forgottenRunners }: ChangeSet): boolean {
-    if (this.#kind === 'supervisor') {
-      for (const fact of facts) {
-        if (fact.type === 'deadline.passed') this.#took(line('supervisor', 'TICK', 'Serving', 'Serving', fact.now));
-        if (fact.type === 'system.faulted') this.#took(line('supervisor', 'FAULT', 'Serving', 'Serving', fact.now));
-      }
-      return this.#isChanged;
-    }
+  onCommit({ transitions, deletedBatches, forgottenRunners }: ChangeSet): boolean {
     const deleted = this.#kind === 'runner' ? forgottenRunners : deletedBatches;
     if (deleted.size > 0 && this.#kind !== 'notification') this.#markStale();
     for (const transition of transitions) {
@@ -161,19 +154,23 @@ const line = (id: string, event: string, from: string | undefined, to: string, n
 export class ActorTopic implements Topic<ActorData, ActorSteps> {
   readonly everyMs = 100;
   readonly #parts: MachineParts;
-  readonly #kind: Kind;
+  readonly #kind: MachineName;
   readonly #id: string;
+  readonly #read: () => ActorState;
   #steps: ActorSteps['steps'] = [];
   #isGone = false;
 
-  constructor(parts: MachineParts, kind: Kind, id: string) {
+  /** @param read returns the state of the actor, or throws when there is none */
+  constructor(parts: MachineParts, kind: MachineName, id: string, read: () => ActorState) {
     this.#parts = parts;
     this.#kind = kind;
     this.#id = id;
+    this.#read = read;
   }
 
   async snapshot(): Promise<ActorData> {
-    return { ...actorState(this.#parts, this.#kind, this.#id), now: this.#parts.clock.now() };
+    const { value, context } = this.#read();
+    return { value, context, now: this.#parts.clock.now() };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -187,7 +184,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
 
   #isDeletedBy({ deletedBatches, forgottenRunners }: ChangeSet): boolean {
     if (this.#kind === 'runner') return forgottenRunners.has(this.#id);
-    if (this.#kind === 'notification') return false;
+    if (this.#kind === 'notification' || this.#kind === 'supervisor') return false;
     return deletedBatches.has(this.#kind === 'job' ? batchIdOf(this.#id) : this.#id);
   }
 
@@ -196,7 +193,7 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
       this.#isGone = false;
       this.#steps = [];
       // Throws for an actor that does not exist; a forgotten runner may have registered again.
-      actorState(this.#parts, this.#kind, this.#id);
+      this.#read();
     }
     if (this.#steps.length === 0) return undefined;
     const steps = this.#steps;

@@ -71,8 +71,9 @@ export class Deliveries {
     await Promise.all(this.#inFlight.values());
   }
 
-  #track({ id, snapshot }: Activation<'notification'>, work: Promise<void>): void {
-    const { receiver } = snapshot.context;
+  #track(activation: Activation<'notification'>, work: Promise<void>): void {
+    const { id } = activation;
+    const { receiver } = stateOf(activation).context;
     this.#busy.set(receiver, (this.#busy.get(receiver) ?? 0) + 1);
     const ended = work
       .catch((error: unknown) => {

@@ -155,6 +155,7 @@ function serveLive(webSocket: WebSocket, feed: Feed): void {
 
 function serveInspection(webSocket: WebSocket, _feed: Feed, coordinator: Coordinator): void {
   const stream = new InspectionStream();
+  for (const text of stream.opening(coordinator.supervisor(), coordinator.parts.clock.now())) webSocket.send(text);
   const unwatch = coordinator.watch((commit) => {
     // Messages that a slow viewer cannot take are dropped: each message is complete in itself.
     if (webSocket.bufferedAmount > BACKLOG_BYTES) return;

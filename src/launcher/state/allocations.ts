@@ -1,6 +1,6 @@
 /** The allocations of a launcher: one actor of the allocation machine each, with its history, and the records to be written. */
 import { createActor, type Actor } from 'xstate';
-import { flatMachine } from '../../base/interpreters/flat-machine.ts';
+import { compiledMachine } from '../../base/interpreters/compiled-machine.ts';
 import {
   newAllocation,
   type AllocationContext,
@@ -37,12 +37,7 @@ export class Allocations {
 
   /** `onFact` receives the facts of all allocations, in order. */
   constructor(onFact: (fact: AllocationFact) => void) {
-    this.#machine = flatMachine(allocationMachine, {
-      emit: (fact) => onFact(fact as AllocationFact),
-      fail: (error) => {
-        throw error;
-      },
-    }) as typeof allocationMachine;
+    this.#machine = compiledMachine(allocationMachine, (fact) => onFact(fact as AllocationFact));
   }
 
   /** Takes a record as it was stored. */
@@ -80,6 +75,10 @@ export class Allocations {
     actor.send(event);
     const after = actor.getSnapshot();
     if (after === before) return false;
+    if (after.status === 'error') {
+      this.#actors.delete(id);
+      throw after.error;
+    }
     const context: AllocationContext = after.context;
     this.#records.set(id, { ...record, value: after.value, context, history: historyWith(record, after.value, event) });
     if (after.value !== record.value || !isEqual(context, record.context)) this.#changed.add(id);
@@ -115,6 +114,8 @@ export class Allocations {
       // The context is restored with the snapshot; the input is not used.
       input: { ...context, now: context.plannedAtMs },
     });
+    // An error is thrown by `send`; without an observer XState would throw it from a timer too.
+    actor.subscribe({ error: () => {} });
     actor.start();
     this.#actors.set(context.id, actor);
     return actor;

@@ -278,14 +278,15 @@ describe('http/live', () => {
   it('holds nothing after the last viewer has disconnected', async () => {
     const it = await viewer('pool');
     await it.next(() => true);
-    expect(coordinator.parts.turns.isWatched).to.equal(true);
+    expect(coordinator.transitionLog.isWatched).to.equal(true);
     await http.close(0);
-    expect(coordinator.parts.turns.isWatched).to.equal(false);
+    expect(coordinator.transitionLog.isWatched).to.equal(false);
   });
 
   it('sends the inspection format: an actor, then its events with the state after each', async () => {
     const it = new Viewer('/inspect');
     await it.opened();
+    expect(await it.next(() => true)).to.include({ type: '@xstate.actor', sessionId: 'supervisor' });
     await register();
     const types = ['@xstate.actor', '@xstate.event', '@xstate.snapshot'];
     for (const type of types) {

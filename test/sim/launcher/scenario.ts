@@ -21,7 +21,7 @@ export interface LauncherTally {
 
 /** @throws Violation when a limit is exceeded, an allocation is submitted twice, a run is lost, or anything is left */
 export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise<LauncherTally> {
-  const stage = new Stage(seed, {}, 'flat');
+  const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
   await stage.begin();
   const site = new LauncherSite(stage, bug);

@@ -15,8 +15,7 @@ const NO_STEPS: ReplayStep[] = [];
 /** The known events of an actor: the whole history of a job, or the events from now on of others. */
 export function useActor(kind: string, actor: string | undefined): ActorState {
   const [state, setState] = useState<ActorState & { topic: string }>();
-  const topic: `machine/${string}/${string}` | undefined =
-    actor === undefined || kind === 'supervisor' ? undefined : `machine/${kind}/${actor}`;
+  const topic: `machine/${string}/${string}` | undefined = actor === undefined ? undefined : `machine/${kind}/${actor}`;
   useTopicListener(topic, (message) => {
     if (message.type === 'error') setState({ steps: NO_STEPS, error: message.detail, topic: topic! });
     else if (message.type === 'resumed') return;

@@ -107,8 +107,10 @@ interface MachineProps {
 }
 
 /** A machine of the coordinator, with its live feed. */
-function Machine({ diagram, actor, study, recording, onClose }: MachineProps) {
+function Machine({ diagram, actor: chosen, study, recording, onClose }: MachineProps) {
   const { kind } = diagram;
+  // There is one supervisor.
+  const actor = kind === 'supervisor' ? kind : chosen;
   const live = useTopic(`machine/${kind}`, merge);
   const story = useActor(kind, actor);
   const opened = recording?.kind === kind ? recording : undefined;
@@ -148,9 +150,9 @@ function Machine({ diagram, actor, study, recording, onClose }: MachineProps) {
       <div className="columns">
         {opened !== undefined ? (
           <StepThrough title={opened.name} steps={shown} at={at} onMove={setPosition} onClose={onClose} />
-        ) : diagram.kind === 'supervisor' ? null : (
+        ) : (
           <Panel title={actor === undefined ? `One ${diagram.kind}` : <span className="mono">{actor}</span>} flush>
-            <ChooseActor kind={diagram.kind} actor={actor} study={study} />
+            {kind !== 'supervisor' && <ChooseActor kind={diagram.kind} actor={actor} study={study} />}
             <Failure what={`This ${diagram.kind} could not be read.`} detail={story.error} />
             {actor === undefined ? (
               <Empty title={`Choose a ${diagram.kind}: type its id, or pick an event beside.`}>

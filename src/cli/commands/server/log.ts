@@ -3,7 +3,7 @@
  * logged.
  */
 import { pino, type Logger } from 'pino';
-import type { Fact } from '../../../../machines/protocol.ts';
+import type { ActorFailed, Fact } from '../../../../machines/protocol.ts';
 import type { TurnReport } from '../../../coordinator/kernel/turn/measured-turns.ts';
 import { printable } from '../../terminal/format.ts';
 
@@ -66,6 +66,12 @@ export function logTurn(log: Logger, { operation, outcome, secs, facts, actors, 
     },
     'a turn ended',
   );
+}
+
+/** Logs an actor that threw, and the measure of the supervisor. */
+export function logFailedActor(log: Logger, { address, measure, message }: ActorFailed): void {
+  const what = measure === 'restart' ? 'it was restarted from its last committed snapshot' : 'nothing of it was kept';
+  log.error({ actor: address, measure }, `an actor failed: ${message}; ${what}`);
 }
 
 /** Logs the start and end of studies, and the arrival and departure of runners. */

@@ -29,11 +29,12 @@ import { CertificateFiles } from './certificate-files.ts';
 import { limitGarbage, setGarbageCollector } from './garbage-collector.ts';
 import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
+import { INTERPRETERS, type Interpreter } from '../../../base/interpreters/interpreters.ts';
 import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
-import { LOG_LEVELS, logFacts, logTurn, openLog, type LogLevel } from './log.ts';
+import { LOG_LEVELS, logFacts, logFailedActor, logTurn, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
@@ -63,6 +64,7 @@ interface ServeFlags extends ObjectStoreFlags, NotifyFlags {
   maxReportsMb?: number;
   retainDays?: number;
   quarantine?: boolean;
+  interpreter: Interpreter;
   logLevel: LogLevel;
 }
 
@@ -95,6 +97,11 @@ export function serveCommand(): Command {
       integerBetween(1, 36_500),
     )
     .option('--quarantine', 'give a runner whose attempts fail more than those of others no new work for an hour')
+    .addOption(
+      new Option('--interpreter <logic>', 'how the state machines run: compiled, or by XState itself, which is slower')
+        .choices(INTERPRETERS)
+        .default('compiled'),
+    )
     .addOption(
       new Option('--log-level <level>', 'how much to log to stderr')
         .choices(LOG_LEVELS)
@@ -175,6 +182,10 @@ class Running {
           metrics.news.fault(operation, error);
           log.error({ operation, err: error }, 'a request was rolled back after a fault');
         },
+        actorFailed: (failure) => {
+          metrics.news.actorFailed(failure);
+          logFailedActor(log, failure);
+        },
         turn: (report) => {
           metrics.news.turn(report);
           logTurn(log, report);
@@ -228,7 +239,7 @@ class Running {
 }
 
 function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<CoordinatorOptions> {
-  const { maxRetries, retainDays, quarantine = false, dataDir } = flags;
+  const { maxRetries, retainDays, quarantine = false, interpreter, dataDir } = flags;
   const objectStore = objectStoreOf(flags, process.env);
   const notifications = notificationsOf(flags, ownUrl);
   return {
@@ -241,6 +252,7 @@ function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<Coordinato
       ),
     ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
     quarantine,
+    interpreter,
     ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
   };
 }

@@ -2,18 +2,16 @@
  * The directory of active actors. Actors are virtual: an address is permanent, an activation is not. An event activates an
  * actor from its record; an actor without a deadline or a holder is deactivated after its write.
  */
-import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { BatchContext, BatchInput } from '../../../../machines/batch.ts';
 import type { NotificationInput } from '../../../../machines/notification/context.ts';
-import type { Address, AnyEvent, Fact } from '../../../../machines/protocol.ts';
+import type { Address, AnyEvent } from '../../../../machines/protocol.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../../domain/ids.ts';
 import type { Uuid } from '../../../contract/types.ts';
-import type { TransitionObserver } from '../../../base/interpreters/flat-machine.ts';
 import { inShape } from '../../../base/interpreters/context-merge.ts';
-import { interpret, type Interpreter } from '../../../base/interpreters/interpreters.ts';
-import { SharedScope } from '../../../base/interpreters/shared-scope.ts';
+import { SUPERVISION } from '../../../../machines/supervisor/policy.ts';
 import type { TimedActor } from './deadline-queue.ts';
 import { keys } from '../storage/keys.ts';
+import type { ActorOf, ActorSystem, LogicOf } from './actor-system.ts';
 import {
   decodeBatch,
   decodeJob,
@@ -35,7 +33,7 @@ import {
 /** The active actors of a kind. An activation refers to its table: a lookup by the name of a kind takes longer than most uses of it. */
 interface ActorTable<K extends Kind> {
   readonly stored: Pick<StoredKind<K>, 'key' | 'encode' | 'deadline' | 'mayDeactivate'>;
-  readonly logic: AnyStateMachine;
+  readonly logic: LogicOf<K>;
   readonly active: Map<string, Activation<K>>;
   /** Returns the state from its record, or undefined when there is no such actor. */
   readonly read: (id: string) => StateOf[K] | undefined;
@@ -47,8 +45,8 @@ export interface Activation<K extends Kind = Kind> extends TimedActor {
   readonly table: ActorTable<K>;
   readonly id: string;
   readonly address: Address;
-  /** The actor: the state of its machine. An event replaces it. */
-  snapshot: SnapshotOf[K];
+  /** Replaced when the supervisor restarts it. */
+  actor: ActorOf<K>;
   /** The snapshot before the running turn touched it; undefined between turns. */
   before: SnapshotOf[K] | undefined;
   /** True until the turn that created the actor has completed. */
@@ -75,9 +73,7 @@ export interface RecordSource {
 export class Directory {
   readonly #source: RecordSource;
   readonly #indexOfRun: IndexOfRun;
-  readonly #scope = new SharedScope();
-  /** The first error that a machine threw since `takeFault` was last called. */
-  #fault: { cause: unknown } | undefined;
+  readonly #system: ActorSystem;
   readonly jobs = new Map<string, Activation<'job'>>();
   readonly batches = new Map<string, Activation<'batch'>>();
   readonly runners = new Map<string, Activation<'runner'>>();
@@ -87,25 +83,17 @@ export class Directory {
 
   readonly #tables: { readonly [K in Kind]: ActorTable<K> };
 
-  constructor(
-    source: RecordSource,
-    indexOfRun: IndexOfRun,
-    onFact: (fact: Fact) => void,
-    interpreter: Interpreter = 'flat',
-  ) {
+  constructor(source: RecordSource, indexOfRun: IndexOfRun, system: ActorSystem) {
     this.#source = source;
     this.#indexOfRun = indexOfRun;
-    const observer: TransitionObserver = {
-      emit: (fact) => onFact(fact as Fact),
-      fail: (cause) => (this.#fault ??= { cause }),
-    };
+    this.#system = system;
     const table = <K extends Kind>(
       kind: K,
       active: Map<string, Activation<K>>,
       read: (id: string) => StateOf[K] | undefined,
     ): ActorTable<K> => {
       const stored: StoredKind<K> = ACTOR_KINDS[kind];
-      return { stored, logic: interpret(stored.machine, interpreter, observer), active, read };
+      return { stored, logic: system.logicOf(kind), active, read };
     };
     this.#tables = {
       job: table('job', this.jobs, (id) => this.#readJob(id)),
@@ -176,36 +164,40 @@ export class Directory {
   restore<K extends Kind>(kind: K, id: string, state: StateOf[K]): Activation<K> {
     // The context of a job is a literal already.
     const { value, context } = kind === 'job' ? state : { ...state, context: inShape(state.context) };
-    const snapshot: unknown = this.#tables[kind].logic.resolveState({ value, context });
-    return this.#activation(kind, id, snapshot as SnapshotOf[K], false);
+    return this.#activation(kind, id, { snapshot: this.#snapshot(kind, { value, context }) }, false);
   }
 
-  /** Creates and activates a new actor. A machine that fails leaves its error for `takeFault`. */
+  /** Creates and activates a new actor. The snapshot of one whose machine throws has the status `error`. */
   create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): Activation<K> {
-    let snapshot: AnyMachineSnapshot | undefined;
-    try {
-      snapshot = this.#scope.initial(this.#tables[kind].logic, input);
-    } catch (cause) {
-      this.#fault ??= { cause };
-    }
-    return this.#activation(kind, id, snapshot as unknown as SnapshotOf[K], true);
+    return this.#activation(kind, id, { input }, true);
   }
 
-  /** Sends an event. An actor that refuses it, or fails, keeps its snapshot; `takeFault` returns the error of a failure. */
-  send(activation: Activation, event: AnyEvent): void {
-    const { table, snapshot } = activation;
-    const after = this.#scope.next(table.logic, snapshot, event);
-    activation.snapshot = after;
+  /** Returns the activation at an address, if it is active. */
+  find(address: string): Activation | undefined {
+    const slash = address.indexOf('/');
+    const table: ActorTable<Kind> | undefined = this.#tables[address.slice(0, slash) as Kind];
+    return table?.active.get(address.slice(slash + 1));
   }
 
-  #activation<K extends Kind>(kind: K, id: string, snapshot: SnapshotOf[K], isNew: boolean): Activation<K> {
+  #snapshot(kind: Kind, { value, context }: { value: string; context: object }): object {
+    const logic: { resolveState(state: object): object } = this.#tables[kind].logic;
+    return logic.resolveState({ value, context });
+  }
+
+  #activation<K extends Kind>(
+    kind: K,
+    id: string,
+    from: { input: object } | { snapshot: object },
+    isNew: boolean,
+  ): Activation<K> {
     const table: ActorTable<K> = this.#tables[kind];
+    const address: Address = `${kind}/${id}`;
     const activation: Activation<K> = {
       kind,
       table,
       id,
-      address: `${kind}/${id}`,
-      snapshot,
+      address,
+      actor: this.#system.start(table.logic, address, from),
       before: undefined,
       isNew,
       unwritten: undefined,
@@ -216,21 +208,21 @@ export class Directory {
     return activation;
   }
 
-  /** Returns the error that a machine threw since the last call, if any. Its actor is unchanged. */
-  takeFault(): { cause: unknown } | undefined {
-    const fault = this.#fault;
-    this.#fault = undefined;
-    return fault;
-  }
-
-  /** Restores an actor to its state before the running turn. */
+  /**
+   * Returns an actor to its last committed snapshot: stops it, and starts another one at its address. The end of an actor that threw, of
+   * its neighbours in the turn, and of those that a refused turn has changed.
+   */
   rollBack(activation: Activation): void {
-    if (activation.isNew || activation.before === undefined) {
-      activation.table.active.delete(activation.id);
-      return;
-    }
-    activation.snapshot = activation.before;
+    const { kind, table, id, address, actor, before, isNew } = activation;
     activation.before = undefined;
+    if (!isNew && actor.getSnapshot() === before) return;
+    this.#system.stop(actor);
+    if (before === undefined || SUPERVISION[kind][isNew ? 'created' : 'committed'] === 'forget') {
+      table.active.delete(id);
+      activation.actor = ENDED;
+    } else {
+      activation.actor = this.#system.start(table.logic, address, { snapshot: this.#snapshot(kind, before) });
+    }
   }
 
   /** Drops a deleted batch from the cache. */
@@ -240,22 +232,26 @@ export class Directory {
 
   /** Ends the activation of a deleted runner. */
   forgetRunner(id: string): void {
+    const runner = this.runners.get(id);
+    if (runner === undefined) return;
     this.runners.delete(id);
+    this.#system.stop(runner.actor);
   }
 
   /** Ends an activation whose state is on disk, if its kind allows it. */
   deactivate(activation: Activation): void {
-    const { id, snapshot, table } = activation;
-    if (snapshot === ENDED || !table.stored.mayDeactivate(stateOf(activation))) return;
+    const { id, actor, table } = activation;
+    if (actor === ENDED || !table.stored.mayDeactivate(stateOf(activation))) return;
     if (table.active.get(id) !== activation) return;
     table.active.delete(id);
+    this.#system.stop(actor);
     // A Map that is resized leaves its old table to the garbage collector, and a table in the old generation keeps its values
     // reachable until the next full collection: this retained a third of all jobs.
-    activation.snapshot = ENDED;
+    activation.actor = ENDED;
   }
 }
 
-/** Replaces the snapshot of an activation that has ended. */
+/** Replaces the actor of an activation that has ended. */
 const ENDED = Object.freeze({}) as never;
 
 /** True for a run that certainly has no record: reading the store costs as much as the rest of the activation. */
@@ -263,11 +259,16 @@ const isUntouched = ({ context }: BatchState, index: number): boolean =>
   index >= context.next && context.cancelledAhead === 0;
 
 /** Returns the state of an active actor. */
-export function stateOf<K extends Kind>(activation: Activation<K>): StateOf[K] {
-  return activation.snapshot as unknown as StateOf[K];
+export function stateOf<K extends Kind>({ actor }: Activation<K>): StateOf[K] {
+  return actor.getSnapshot();
+}
+
+/** Returns the state of an active actor as it is stored. */
+export function persistedState<K extends Kind>({ actor }: Activation<K>): StateOf[K] {
+  return actor.getPersistedSnapshot() as unknown as StateOf[K];
 }
 
 /** Returns true when the actor would take the event now. */
-export function accepts(activation: Activation, event: AnyEvent): boolean {
-  return (activation.snapshot as { can(event: unknown): boolean }).can(event);
+export function accepts({ actor }: Activation, event: AnyEvent): boolean {
+  return (actor.getSnapshot() as { can(event: unknown): boolean }).can(event);
 }

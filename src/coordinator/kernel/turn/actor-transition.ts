@@ -1,11 +1,10 @@
 /** One event that one actor took, as the feed, the inspector and the recorder receive it. */
-import type { Fact } from '../../../../machines/protocol.ts';
-import type { AnyEvent } from '../../../../machines/protocol.ts';
-import type { Kind } from '../actors/actor-kinds.ts';
+import type { AnyEvent, Fact } from '../../../../machines/protocol.ts';
+import type { MachineName } from '../../../../machines/kinds.ts';
 
 /** `event` and `from` are undefined for a new actor. */
 export interface ActorTransition {
-  kind: Kind;
+  kind: MachineName;
   id: string;
   event: AnyEvent | undefined;
   from: string | undefined;
@@ -18,6 +17,6 @@ export interface ActorTransition {
 /** A group of changes that is on disk, for watchers. */
 export interface Commit {
   facts: readonly Fact[];
-  /** Every event that an actor took, in order. Empty for turns that ran before the first watcher subscribed. */
+  /** Every event that an actor took, in order, after those of the supervisor. Empty for turns that ran before the first watcher subscribed. */
   transitions: readonly ActorTransition[];
 }

@@ -4,7 +4,7 @@
  */
 import type { Fact } from '../../../../machines/protocol.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { stateOf, type Activation } from '../actors/directory.ts';
+import { persistedState, type Activation } from '../actors/directory.ts';
 import type { Store } from '../storage/store.ts';
 import type { ActorTransition } from './actor-transition.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -129,7 +129,7 @@ export class GroupCommit {
     try {
       for (const actor of group.actors) {
         const { stored } = actor.table;
-        changes.push([stored.key(actor.id), stored.encode(stateOf(actor))]);
+        changes.push([stored.key(actor.id), stored.encode(persistedState(actor))]);
       }
       await this.#store.write(changes);
     } catch (cause) {

@@ -14,7 +14,7 @@ import {
   type RecordSource,
 } from '../actors/directory.ts';
 import type { Kind, StateOf } from '../actors/actor-kinds.ts';
-import type { ActorTransition } from './actor-transition.ts';
+import type { TransitionLog } from './transition-log.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
 import type { Clock } from '../../../base/clock.ts';
 
@@ -66,22 +66,23 @@ export class Turns {
   readonly #clock: Clock;
   readonly #registry: Registry;
   readonly #listener: TurnListener;
+  readonly #transitionLog: TransitionLog;
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
-  /** True while a watcher needs the transitions of each turn; they are not recorded otherwise. */
-  isWatched = false;
 
   constructor(parts: {
     directory: Directory;
     groupCommit: GroupCommit;
     clock: Clock;
     registry: Registry;
+    transitionLog: TransitionLog;
     listener: TurnListener;
   }) {
     this.#directory = parts.directory;
     this.#groupCommit = parts.groupCommit;
     this.#clock = parts.clock;
     this.#registry = parts.registry;
+    this.#transitionLog = parts.transitionLog;
     this.#listener = parts.listener;
   }
 
@@ -110,7 +111,6 @@ export class Turns {
     const refusal = this.#refusal ?? this.#groupCommit.failure;
     if (refusal !== undefined) throw refusal;
     const running = new RunningTurn(this.#directory, this.#registry, this.#groupCommit, this.#clock.now(), this.#facts);
-    running.isWatched = this.isWatched;
     let value: T;
     try {
       value = body(running);
@@ -127,15 +127,17 @@ export class Turns {
     } catch (error) {
       throw this.#groupCommit.giveUp('has lost track of its state', error);
     }
-    return { value, written: this.#groupCommit.add(changed, running.puts, running.facts, running.transitions) };
+    const transitions = this.#transitionLog.takeTurn();
+    return { value, written: this.#groupCommit.add(changed, running.puts, running.facts, transitions) };
   }
 
-  /** Restores every actor that the turn touched. Returns the error for the caller. */
+  /** Rolls back every actor that the turn touched. Returns the error for the caller. */
   #rollBack(operation: string, { touched }: RunningTurn, error: unknown): SimbatchError {
     for (const activation of touched) {
       this.#directory.rollBack(activation);
       this.#deactivate(activation);
     }
+    this.#transitionLog.takeTurn();
     const isRefusal = error instanceof SimbatchError && error.code !== 'internal';
     if (isRefusal && error.code !== 'store-damaged') return error;
     this.#listener.faulted(operation, error);
@@ -148,7 +150,7 @@ export class Turns {
   /** Returns the actors that the turn changed, and deactivates those it only read. */
   #changedBy(turn: RunningTurn): Activation[] {
     return turn.touched.filter((activation) => {
-      const isChanged = activation.isNew || activation.snapshot !== activation.before;
+      const isChanged = activation.isNew || activation.actor.getSnapshot() !== activation.before;
       activation.before = undefined;
       activation.isNew = false;
       if (!isChanged) this.#deactivate(activation);
@@ -169,9 +171,6 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly facts: Fact[] = [];
-  /** The transitions of all actors, in order; empty without a watcher. */
-  readonly transitions: ActorTransition[] = [];
-  isWatched = false;
   readonly #directory: Directory;
   readonly #registry: Registry;
   readonly #source: RecordSource;
@@ -209,23 +208,22 @@ class RunningTurn implements Turn {
     const activation = this.#directory.activate(kind, id);
     if (activation === undefined) throw new Error(`cannot send ${event.type}: there is no ${kind} ${id}`);
     this.#touch(activation);
-    const before = activation.snapshot;
+    const { actor } = activation;
+    const before = actor.getSnapshot();
     const factsBefore = this.#pendingFacts.length;
-    const from = this.isWatched ? stateOf(activation).value : '';
-    this.#directory.send(activation, event);
-    this.#throwIfFaulted(activation, event.type);
+    actor.send(event);
+    const after = actor.getSnapshot();
+    throwIfFailed(activation, event.type);
     // An event that an actor takes changes its snapshot or emits a fact; a refused event does neither (a test checks this for
     // all machines). Calling `accepts` first would evaluate every guard twice.
-    if (activation.snapshot === before && this.#pendingFacts.length === factsBefore) return undefined;
-    if (this.isWatched) this.#recordTransition(activation, event, from);
+    if (after === before && this.#pendingFacts.length === factsBefore) return undefined;
     return stateOf(activation);
   }
 
   create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K] {
     const activation: Activation<K> = this.#directory.create(kind, id, input);
     this.touched.push(activation);
-    this.#throwIfFaulted(activation, 'creation');
-    if (this.isWatched) this.#recordTransition(activation, undefined, undefined);
+    throwIfFailed(activation, 'creation');
     return stateOf(activation);
   }
 
@@ -289,19 +287,15 @@ class RunningTurn implements Turn {
     }
   }
 
-  #recordTransition(activation: Activation, event: AnyEvent | undefined, from: string | undefined): void {
-    const { value, context } = stateOf(activation);
-    this.transitions.push({ kind: activation.kind, id: activation.id, event, from, to: value, context, now: this.now });
-  }
-
   #touch(activation: Activation): void {
     if (activation.before !== undefined || activation.isNew) return;
-    activation.before = activation.snapshot;
+    activation.before = activation.actor.getSnapshot();
     this.touched.push(activation);
   }
+}
 
-  #throwIfFaulted({ kind, id }: Activation, when: string): void {
-    const fault = this.#directory.takeFault();
-    if (fault !== undefined) throw new Error(`the ${kind} ${id} failed on ${when}`, fault);
-  }
+/** Throws when the actor threw: the turn is rolled back, and the supervisor restarts the actor. */
+function throwIfFailed({ kind, id, actor }: Activation, when: string): void {
+  const { status, error } = actor.getSnapshot() as { status: string; error?: unknown };
+  if (status === 'error') throw new Error(`the ${kind} ${id} failed on ${when}`, { cause: error });
 }

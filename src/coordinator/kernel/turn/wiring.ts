@@ -119,4 +119,5 @@ export const WIRING: Wiring = {
   'system.stopped': [],
   'system.failed': [],
   'system.faulted': [],
+  'actor.failed': [],
 };

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { decodeRunner, decodeBatch } from '../../../../src/coordinator/kernel/actors/actor-kinds.ts';
-import { stateOf, type Activation, type Directory } from '../../../../src/coordinator/kernel/actors/directory.ts';
+import { stateOf } from '../../../../src/coordinator/kernel/actors/directory.ts';
+import { brokenActor } from '../../../support/broken-actor.ts';
 import { codeOf, ref, runs, Scene } from '../../../support/scene.ts';
 import { settled } from '../../../support/simulated-clock.ts';
 
@@ -15,16 +16,6 @@ function broken(target: object, name: string, error = new Error('an injected fau
     },
   });
   return () => Reflect.deleteProperty(target, name);
-}
-
-/** Makes an actor throw on every event until the returned function is called. */
-function brokenActor(directory: Directory, faulty: Activation | undefined): () => void {
-  const send = directory.send.bind(directory);
-  directory.send = (activation, event) => {
-    if (activation === faulty) throw new Error('an injected fault');
-    send(activation, event);
-  };
-  return () => Reflect.deleteProperty(directory, 'send');
 }
 
 describe('coordinator/kernel/turn', () => {
@@ -54,7 +45,7 @@ describe('coordinator/kernel/turn', () => {
       'another actor',
       () => {
         const { directory } = scene.api.parts;
-        return brokenActor(directory, directory.runners.get('a'));
+        return brokenActor(directory.find('runner/a')!);
       },
       () => scene.claim('a', 2),
     ],
@@ -121,7 +112,7 @@ describe('coordinator/kernel/turn', () => {
   it('retries a deadline whose turn throws, and handles the other deadlines', async () => {
     await scene.register('b');
     const { directory } = scene.api.parts;
-    const mend = brokenActor(directory, directory.runners.get('a'));
+    const mend = brokenActor(directory.find('runner/a')!);
     scene.world.setClock(scene.world.now() + 15_000);
     await scene.api.tick();
     mend();

@@ -1,4 +1,4 @@
-/** The flat interpreter equals XState's interpreter in every state, for every event, of the machines that use it. */
+/** A compiled machine equals XState's machine in every state, for every event, of the machines that are compiled. */
 import { expect } from 'chai';
 import {
   and,
@@ -22,7 +22,8 @@ import { batchMachine, INITIAL_COUNTERS, type BatchContext } from '../../../mach
 import { jobMachine } from '../../../machines/job.ts';
 import type { BatchEvent, JobChange, JobEnded } from '../../../machines/protocol.ts';
 import { runnerMachine } from '../../../machines/runner.ts';
-import { flatMachine, type TransitionObserver } from '../../../src/base/interpreters/flat-machine.ts';
+import { compiledMachine } from '../../../src/base/interpreters/compiled-machine.ts';
+import { INTERPRETERS, logicOf } from '../../../src/base/interpreters/interpreters.ts';
 import { BATCH_STATUSES, JOB_STATUSES, RUNNER_STATUSES } from '../../../src/contract/enums.ts';
 import { ALLOCATION_EVENTS, ALLOCATION_STATES } from '../../machines/allocation.fixture.ts';
 import { ATTEMPT_EVENTS, ATTEMPT_STATES } from '../../machines/attempt.fixture.ts';
@@ -30,16 +31,15 @@ import { ENGINE_EVENTS, ENGINE_STATES, SERVER_EVENTS, SERVER_STATES } from '../.
 import { JOB_EVENTS, jobIn, NOW, untouchedJob } from '../../machines/job.fixture.ts';
 import { HELD, RUNNER_EVENTS, runnerIn } from '../../machines/runner.fixture.ts';
 
-/** XState's logic or the flat one. XState emits facts to listeners, the flat interpreter to its observer. */
-type Making = (machine: AnyStateMachine, observer: TransitionObserver) => AnyStateMachine;
+/** XState's machine, or the compiled one. */
+type Making = (machine: AnyStateMachine) => AnyStateMachine;
 const asItIs: Making = (machine) => machine;
-const WAYS: readonly Making[] = [asItIs, flatMachine];
+const WAYS: readonly Making[] = [asItIs, compiledMachine];
 
 function played(machine: AnyStateMachine, making: Making, options: Record<string, unknown> = {}) {
   const facts: unknown[] = [];
   const faults: unknown[] = [];
-  const logic = making(machine, { emit: (fact) => facts.push(fact), fail: (error) => faults.push(error) });
-  const actor: Actor<AnyActorLogic> = createActor(logic as AnyActorLogic, options as never);
+  const actor: Actor<AnyActorLogic> = createActor(making(machine) as AnyActorLogic, options as never);
   actor.on('*', (fact) => facts.push(fact));
   actor.subscribe({ error: (error) => faults.push(error) });
   return { actor, facts, faults };
@@ -137,14 +137,14 @@ const CASES: readonly {
   { machine: warmEngineMachine, states: Object.values(ENGINE_STATES), events: Object.values(ENGINE_EVENTS) },
 ];
 
-describe('base/interpreters/flat-machine', () => {
+describe('base/interpreters/compiled-machine', () => {
   for (const { machine, states, events } of CASES) {
     it(`equals XState's interpreter: ${machine.id}`, () => {
       let taken = 0;
       for (const state of states) {
         for (const event of [...events, { type: 'UNHEARD_OF' }]) {
           const expected = outcome(machine, asItIs, state, event);
-          expect(outcome(machine, flatMachine, state, event), `${String(state.value)} ${event.type}`).to.deep.equal(
+          expect(outcome(machine, compiledMachine, state, event), `${String(state.value)} ${event.type}`).to.deep.equal(
             expected,
           );
           taken += expected.isLegal ? 1 : 0;
@@ -175,16 +175,16 @@ describe('base/interpreters/flat-machine', () => {
       [warmEngineMachine, {}],
     ];
     for (const [machine, input] of inputs) {
-      const [expected, flat] = WAYS.map((making) => {
+      const [expected, compiled] = WAYS.map((making) => {
         const { actor, facts, faults } = played(machine, making, { input });
         actor.start();
         return { kept: actor.getPersistedSnapshot(), facts, faults };
       });
-      expect(flat, machine.id).to.deep.equal(expected);
+      expect(compiled, machine.id).to.deep.equal(expected);
     }
   });
 
-  it('reports an error of a machine, and leaves the actor unchanged', () => {
+  it('throws an error of a machine: its actor has the status error, and the state before the event', () => {
     const breaking = (): never => {
       throw new Error('broken');
     };
@@ -202,14 +202,59 @@ describe('base/interpreters/flat-machine', () => {
         b: {},
       },
     });
-    const { actor, faults } = played(machine, flatMachine);
-    const before = actor.start().getSnapshot();
-    actor.send({ type: 'BREAK' });
-    actor.send({ type: 'ASK' });
-    expect(actor.getSnapshot()).to.equal(before);
-    expect(faults.map(String)).to.deep.equal(['Error: broken', 'Error: broken']);
-    actor.send({ type: 'GO' });
-    expect(actor.getSnapshot()).to.have.property('value', 'b');
+    for (const type of ['BREAK', 'ASK']) {
+      const [expected, found] = WAYS.map((making) => {
+        const { actor, faults } = played(machine, making);
+        actor.start().send({ type });
+        actor.send({ type: 'GO' });
+        const { status, value, context } = actor.getSnapshot() as AnyMachineSnapshot;
+        return {
+          status,
+          value: value as unknown,
+          context: context as unknown,
+          isReported: /broken/.test(String(faults)),
+        };
+      });
+      expect(found, type).to.deep.equal(expected);
+      expect(found, type).to.deep.include({ status: 'error', value: 'a', context: { n: 0 }, isReported: true });
+    }
+  });
+
+  it('is restored from what it stores, and from what XState stores', () => {
+    for (const from of [...JOBS, ...RUNNERS, ...BATCHES] as AnyMachineSnapshot[]) {
+      const { machine } = from;
+      const [byXState, byOwn] = WAYS.map((making) =>
+        played(machine, making, { snapshot: from }).actor.getPersistedSnapshot(),
+      );
+      for (const kept of [byXState, byOwn]) {
+        const again = played(machine, compiledMachine, { snapshot: kept }).actor.getSnapshot() as AnyMachineSnapshot;
+        expect(again).to.deep.include({
+          value: from.value as unknown,
+          context: from.context as unknown,
+          status: from.status,
+        });
+        expect(again.can({ type: 'UNHEARD_OF' })).to.equal(false);
+      }
+    }
+  });
+
+  it('emits each fact once to the function for all actors and once to the listeners of the actor', () => {
+    const machine = setup({}).createMachine({
+      initial: 'a',
+      entry: emit({ type: 'begun' }),
+      states: { a: { on: { GO: { target: 'b', actions: emit({ type: 'gone' }) } } }, b: {} },
+    });
+    for (const interpreter of INTERPRETERS) {
+      const shared: string[] = [];
+      const received: string[] = [];
+      const actor = createActor(logicOf(machine, interpreter, ({ type }) => shared.push(type)));
+      actor.on('*', ({ type }) => received.push(type));
+      actor.start().send({ type: 'GO' });
+      expect({ shared, received }, interpreter).to.deep.equal({
+        shared: ['begun', 'gone'],
+        received: ['begun', 'gone'],
+      });
+    }
   });
 
   it('selects the same transition as XState for shared, combined and forbidding guards', () => {
@@ -240,8 +285,8 @@ describe('base/interpreters/flat-machine', () => {
       for (const value of ['a', 'b', 'c']) {
         for (const type of ['X', 'Y', 'Z', 'Q']) {
           const from = machine.resolveState({ value, context: { n } });
-          const [expected, flat] = WAYS.map((making) => outcome(machine, making, from, { type }));
-          expect(flat, `${value} ${type} ${n}`).to.deep.equal(expected);
+          const [expected, found] = WAYS.map((making) => outcome(machine, making, from, { type }));
+          expect(found, `${value} ${type} ${n}`).to.deep.equal(expected);
         }
       }
     }
@@ -265,7 +310,7 @@ describe('base/interpreters/flat-machine', () => {
       actor.start().send({ type: 'GO' });
       expect(actor.getSnapshot()).to.deep.include({ value: 'b', context: { n: 3 } });
     }
-    const { actor, faults } = played(machine, flatMachine);
+    const { actor, faults } = played(machine, compiledMachine);
     actor.start().send({ type: 'LOOP' });
     expect(String(faults)).to.match(/loops through transitions without event/);
   });
@@ -291,7 +336,7 @@ describe('base/interpreters/flat-machine', () => {
       }),
     };
     for (const [what, machine] of Object.entries(machines))
-      expect(() => played(machine, flatMachine), what).to.throw('state');
+      expect(() => played(machine, compiledMachine), what).to.throw('state');
   });
 
   it('refuses a named guard without implementation, alone, with parameters or in a combined guard', () => {
@@ -303,7 +348,7 @@ describe('base/interpreters/flat-machine', () => {
           initial: 'a',
           states: { a: transitions, b: {} },
         });
-        expect(() => played(machine, flatMachine), JSON.stringify(transitions)).to.throw(
+        expect(() => played(machine, compiledMachine), JSON.stringify(transitions)).to.throw(
           'guard "missing", which has no implementation',
         );
       }
@@ -321,12 +366,12 @@ describe('base/interpreters/flat-machine', () => {
     };
     for (const [name, root] of Object.entries(roots)) {
       const machine = setup({}).createMachine({ initial: 'a', states: { a: {} }, ...root });
-      expect(() => played(machine, flatMachine), name).to.throw(name);
+      expect(() => played(machine, compiledMachine), name).to.throw(name);
     }
   });
 
   it('refuses a final state with output', () => {
     const machine = setup({}).createMachine({ initial: 'a', states: { a: { type: 'final', output: { n: 1 } } } });
-    expect(() => played(machine, flatMachine)).to.throw('output');
+    expect(() => played(machine, compiledMachine)).to.throw('output');
   });
 });

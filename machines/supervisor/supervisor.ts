@@ -1,9 +1,9 @@
 /**
- * The supervisor machine: the life cycle of the coordinator. TICK brings it the time and the expired deadlines; it emits
- * one fact per deadline, and counts faults. Pure.
+ * The supervisor machine: the life cycle of the coordinator, and the root of its actor system. TICK brings it the time and the expired
+ * deadlines; it emits one fact per deadline. It counts the faults of turns, and the actors that it restarted or forgot. Pure.
  */
 import { assign, emit, enqueueActions, setup, type SnapshotFrom } from 'xstate';
-import type { DeadlinePassed, SupervisorEvent, SupervisorFact } from './protocol.ts';
+import type { ActorFailed, Address, DeadlinePassed, Measure, SupervisorEvent, SupervisorFact } from '../protocol.ts';
 
 export interface SupervisorContext {
   startedAtMs: number;
@@ -11,6 +11,9 @@ export interface SupervisorContext {
   /** Turns that threw and were rolled back. */
   faults: number;
   lastFault: { atMs: number; operation: string; message: string } | undefined;
+  /** How many actors threw, by the measure that was taken; undefined while none has. */
+  failedActors: Partial<Record<Measure, number>> | undefined;
+  lastFailedActor: { atMs: number; address: Address; measure: Measure; message: string } | undefined;
   /** Why the coordinator stopped without being asked. */
   failure: string | undefined;
 }
@@ -21,7 +24,7 @@ export const supervisorMachine = setup({
   types: {
     context: {} as SupervisorContext,
     events: {} as SupervisorEvent,
-    emitted: {} as SupervisorFact | DeadlinePassed,
+    emitted: {} as SupervisorFact | DeadlinePassed | ActorFailed,
     input: {} as { now: number },
   },
   actions: {
@@ -41,6 +44,17 @@ export const supervisorMachine = setup({
           }
         : {},
     ),
+    noteFailedActor: assign(({ context: { failedActors }, event }) => {
+      if (event.type !== 'ACTOR_FAILED') return {};
+      const { now: atMs, address, measure, message } = event;
+      return {
+        failedActors: { ...failedActors, [measure]: (failedActors?.[measure] ?? 0) + 1 },
+        lastFailedActor: { atMs, address, measure, message },
+      };
+    }),
+    emitActorFailed: enqueueActions(({ event, enqueue }) => {
+      if (event.type === 'ACTOR_FAILED') enqueue.emit({ ...event, type: 'actor.failed' });
+    }),
     noteFailure: assign(({ event }) => (event.type === 'WRITE_FAILED' ? { failure: event.message } : {})),
     emitServing: emit(({ event }) => fact('system.serving', event)),
     emitStopping: emit(({ event }) => fact('system.stopping', event)),
@@ -56,6 +70,8 @@ export const supervisorMachine = setup({
     lastTickMs: input.now,
     faults: 0,
     lastFault: undefined,
+    failedActors: undefined,
+    lastFailedActor: undefined,
     failure: undefined,
   }),
   states: {
@@ -71,6 +87,7 @@ export const supervisorMachine = setup({
       on: {
         TICK: { actions: ['noteTime', 'emitDue'] },
         FAULT: { actions: ['noteFault', 'emitFaulted'] },
+        ACTOR_FAILED: { actions: ['noteFailedActor', 'emitActorFailed'] },
         STOP: { target: 'Stopping', actions: 'emitStopping' },
         WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
@@ -79,6 +96,7 @@ export const supervisorMachine = setup({
       description: 'Requests in flight are finished. No new one is accepted.',
       on: {
         FAULT: { actions: ['noteFault', 'emitFaulted'] },
+        ACTOR_FAILED: { actions: ['noteFailedActor', 'emitActorFailed'] },
         CLOSED: { target: 'Stopped', actions: 'emitStopped' },
         WRITE_FAILED: { target: 'Failed', actions: ['noteFailure', 'emitFailed'] },
       },
