@@ -83,8 +83,8 @@ describe('web: answers of the analysis', () => {
     expect(low!.bounds).to.not.equal(null);
     const env = { ...process.env, SVC_ENDPOINT: suite.web.url };
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'summary', batchId], { env });
-    expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/);
-    expect(stdout).to.match(/max_nz .*> 3\.8( \[[\d.]+, inf\])?/);
+    expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/m);
+    expect(stdout).to.match(/max_nz .*\[[\d.]+, inf\]/);
     const { page, errors } = await suite.open(`batches/${batchId}/plots`);
     const table = page.getByRole('region', { name: 'Statistics of the outputs' });
     const row = table.getByRole('row').filter({ hasText: 'max_nz' });
@@ -92,7 +92,7 @@ describe('web: answers of the analysis', () => {
     const cells = await row.getByRole('cell').allTextContents();
     for (const cell of cells.slice(4))
       expect(cell, 'a quantile with its interval').to.match(/^(> )?[\d.]+ (\[(−∞|[\d.]+), (∞|[\d.]+)\])?$/);
-    expect(cells.at(-1)).to.match(/^> 3\.8/);
+    expect(cells.at(-1)).to.match(/, ∞\]$/);
     await page.getByText('statistics of 92 of 200 runs: 108 terminated early and left out').first().waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
