@@ -1,6 +1,6 @@
 /**
  * Makes a picture of the page of a study for each answer, light and dark, with a contact sheet:
- * `node dist/bench/answer-screenshots.js FOLDER`. Prints level, sentence and title of each.
+ * `node dist/bench/answer-screenshots.js [FOLDER]`, `answers` without one. Prints level, sentence and title of each.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
