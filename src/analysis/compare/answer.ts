@@ -11,7 +11,6 @@ export type Comparison = PairedComparison | UnpairedComparison;
 /** One output over the pairs that have it in both batches. Differences are after minus before. */
 export type PairedOutput = PairedComparison['outputs'][number];
 /** A run whose output changed, with both values. */
-export type ChangedRun = PairedOutput['largest'][number];
 /** One output of two batches of different runs. */
 export type UnpairedOutput = UnpairedComparison['outputs'][number];
 /** The runs whose verdict changed, by run id. */
