@@ -41,10 +41,15 @@ function stateAfter({ type }: JobEvent): JobStatus {
   return type === 'START' ? 'Running' : 'Pending';
 }
 
+/** A lost runner and a run that is handed back cost time, too, but by no failure of the run. */
+const REPEATING: ReadonlySet<string> = new Set<JobMove['event']>(['FAIL', 'TIME_LIMIT']);
+
 export class MoveTally {
   /** Numbers by `from|event|to`. */
   readonly counts = new Map<string, number>();
   readonly stays = new Map<JobStatus, Stays>();
+  /** Attempts that failed and were repeated, and the time for which they were running, in ms. */
+  readonly repeated = { attempts: 0, totalMs: 0 };
   /** Attempts that the records no longer have. */
   omittedAttempts = 0;
   /** The first and the last transition, in ms since the epoch. */
@@ -59,6 +64,10 @@ export class MoveTally {
     for (const { event, from, to, now } of movesOf(job)) {
       this.#count(`${from}|${event}|${to}`);
       if (since !== undefined) this.#stay(from, now - since);
+      if (from === 'Running' && to === 'Pending' && REPEATING.has(event)) {
+        this.repeated.attempts += 1;
+        this.repeated.totalMs += Math.max(0, now - (since ?? now));
+      }
       since = now;
       this.firstMs = Math.min(this.firstMs ?? now, now);
       this.lastMs = Math.max(this.lastMs ?? now, now);

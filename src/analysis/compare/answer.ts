@@ -10,7 +10,6 @@ export type Comparison = PairedComparison | UnpairedComparison;
 
 /** One output over the pairs that have it in both batches. Differences are after minus before. */
 export type PairedOutput = PairedComparison['outputs'][number];
-/** A run whose output changed, with both values. */
 /** One output of two batches of different runs. */
 export type UnpairedOutput = UnpairedComparison['outputs'][number];
 /** The runs whose verdict changed, by run id. */

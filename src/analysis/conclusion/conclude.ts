@@ -5,7 +5,7 @@ import type { AnswerLevel, BatchStatus, Finding, StudyAnswer } from '../../contr
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 import { nextSteps, shortId } from './next-steps.ts';
 import { withRemedy } from './remedies.ts';
-import { failsClause, incompleteParts, passesClause, requirementCount, troubleParts } from './words.ts';
+import { failsClause, incompleteParts, passesClause, requirementCount, retriesClause, troubleParts } from './words.ts';
 
 /** The study as a whole, which its runs do not say. */
 export interface StudySituation {
@@ -223,8 +223,9 @@ function reasonsOf({ evidence, findings, violated, notShown }: Case): string[] {
   const failures = evidence.failures.map(
     (it) => `${plural(it.count, 'run')} ${it.class}: ${it.pattern} (such as run ${it.example_run_id})`,
   );
+  const retried = retriesClause(evidence.retries);
   const found = findings
     .filter(({ severity }) => severity === 'doubtful' || severity === 'blocked' || severity === 'warning')
     .map((it) => `${it.message}; ${it.remedy}`);
-  return [...verdicts, ...failures, ...found].slice(0, MOST_REASONS);
+  return [...verdicts, ...failures, ...retried, ...found].slice(0, MOST_REASONS);
 }

@@ -7,6 +7,7 @@ import type { RequirementAnswer } from '../requirements/answer.ts';
 import { judgeRequirement } from '../requirements/judge.ts';
 import { type ParsedRequirement, outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
+import type { Moves } from '../table/answered-study.ts';
 import { type ClassCounts, type RunTable, countClasses, runsOf } from '../table/run-table.ts';
 
 export interface RequirementEvidence extends RequirementAnswer {
@@ -40,6 +41,16 @@ export interface StudyEvidence {
   patterns: number;
   /** Null while runs are open, and where nothing sets the failing runs apart. */
   cause: Cause | null;
+  /** Attempts that failed and were repeated; null where the records of the runs are not at hand. */
+  retries: Retries | null;
+}
+
+export interface Retries {
+  attempts: number;
+  /** The time for which they were running. */
+  secs: number;
+  /** Attempts that the records no longer have. */
+  omitted: number;
 }
 
 /** Patterns that the answer names. */
@@ -52,6 +63,7 @@ export function studyEvidence(
   table: RunTable,
   requirements: readonly Requirement[],
   units: ReadonlyMap<string, string>,
+  moves?: Moves,
 ): StudyEvidence {
   const judged = requirements.map((it) =>
     requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null),
@@ -71,8 +83,15 @@ export function studyEvidence(
     })),
     patterns: patterns.length,
     cause: counts.open > 0 || counts.ok === 0 ? null : causeOf(table, requirements, judged, counts),
+    retries: moves === undefined ? null : retriesOf(moves),
   };
 }
+
+const retriesOf = ({ repeated: { attempts, totalMs }, omittedAttempts }: Moves): Retries => ({
+  attempts,
+  secs: totalMs / 1000,
+  omitted: omittedAttempts,
+});
 
 function requirementEvidence(
   table: RunTable,

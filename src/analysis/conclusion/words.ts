@@ -1,9 +1,10 @@
 /** Words of the answer about a study: requirements as clauses, failed runs by class. Pure. */
 import { parseRequirementCondition, type ConditionOperator } from '../../domain/study/condition.ts';
+import { formatDuration } from '../../base/number-text.ts';
 import { plural } from '../../domain/plural.ts';
 import type { ClassCounts } from '../table/run-table.ts';
 import { shareInPercent } from '../wording.ts';
-import type { RequirementEvidence } from './evidence.ts';
+import type { RequirementEvidence, Retries } from './evidence.ts';
 
 const PASSES: Readonly<Record<ConditionOperator | '..', (limit: string) => string>> = {
   '<': (limit) => `is below ${limit}`,
@@ -30,6 +31,19 @@ function subject(output: string, units: string | null): string {
   if (output === 'execution_secs') return 'execution time';
   const named = units !== null && output.endsWith(`_${units}`) ? output.slice(0, -units.length - 1) : output;
   return named.replaceAll('_', ' ');
+}
+
+/** What repeated attempts have cost; nothing where none was repeated. */
+export function retriesClause(retries: Retries | null): string[] {
+  if (retries === null || retries.attempts === 0) return [];
+  const { attempts, secs, omitted } = retries;
+  const rest =
+    omitted === 0
+      ? ''
+      : `, at least: ${plural(omitted, 'earlier attempt')} ${omitted === 1 ? 'is' : 'are'} no longer recorded`;
+  return [
+    `retries: ${plural(attempts, 'attempt')} failed and ${attempts === 1 ? 'was' : 'were'} repeated, which cost ${formatDuration(secs)} of running${rest}`,
+  ];
 }
 
 function clause({ output, condition, all = [], units }: RequirementEvidence, passes: boolean): string {

@@ -14,6 +14,6 @@ export const answer = concludedQuestion({
     'One sentence, the reasons, and the next steps. The same sentence is the first line of every view of the study.',
   query: {},
   response: StudyAnswer,
-  answer: (study) => studyEvidence(study.table, requirementsOf(study.submission), unitsOfOutputs(study)),
+  answer: (study) => studyEvidence(study.table, requirementsOf(study.submission), unitsOfOutputs(study), study.moves),
   conclude: (evidence, situation = situationOf(evidence)) => conclude(evidence, situation),
 });

@@ -22,6 +22,8 @@ export interface Moves {
   readonly counts: ReadonlyMap<string, number>;
   /** Stays in a state of which the beginning and the end are recorded. */
   readonly stays: ReadonlyMap<JobStatus, { stays: number; totalMs: number; longestMs: number }>;
+  /** Attempts that failed and were repeated, and the time for which they were running, in ms. */
+  readonly repeated: { readonly attempts: number; readonly totalMs: number };
   /** Attempts that the records no longer have. */
   readonly omittedAttempts: number;
   /** The first and the last transition, in ms since the epoch. */

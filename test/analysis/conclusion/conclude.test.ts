@@ -213,6 +213,22 @@ describe('analysis/conclusion', () => {
       }
   });
 
+  it('says in a reason what repeated attempts have cost', () => {
+    const table = tableOf(times(10, 1), { batchId: BATCH });
+    const reasonsOf = (repeated: { attempts: number; totalMs: number }, omittedAttempts = 0): string[] => {
+      const moves = { counts: new Map(), stays: new Map(), repeated, omittedAttempts, firstMs: 0, lastMs: 0 };
+      const evidence = studyEvidence(table, [], new Map(), moves);
+      return conclude(evidence, situationOf(evidence)).reasons;
+    };
+    expect(reasonsOf({ attempts: 0, totalMs: 0 })).to.deep.equal([]);
+    expect(reasonsOf({ attempts: 1, totalMs: 2_500 })).to.deep.equal([
+      'retries: 1 attempt failed and was repeated, which cost 2.5s of running',
+    ]);
+    expect(reasonsOf({ attempts: 12, totalMs: 3 * 3_600_000 }, 2)).to.deep.equal([
+      'retries: 12 attempts failed and were repeated, which cost 3h 00m of running, at least: 2 earlier attempts are no longer recorded',
+    ]);
+  });
+
   it('the situation of runs alone is that of the study', () => {
     const stopped = { ...load, look: 'continuous' } as const;
     const statuses: readonly (readonly [readonly Run[], readonly Requirement[], string])[] = [

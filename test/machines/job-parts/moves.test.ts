@@ -105,6 +105,8 @@ describe('machines/job-parts/moves', () => {
       { stays: 1, totalMs: 3_000, longestMs: 3_000 },
       5,
     ]);
+    // The failed attempt was running for 4 s; the completed one was not repeated.
+    expect(whole.repeated).to.deep.equal({ attempts: 1, totalMs: 4_000 });
     expect([whole.firstMs, whole.lastMs]).to.deep.equal([10_000, 30_500]);
   });
 });
