@@ -16,16 +16,16 @@ export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number
   return c.claimed + c.running;
 }
 
-/** With a canary run that failed, so many decide: one failure by chance does not keep the other runs from starting. */
+/** With a canary run that hung, so many decide: one that hangs by chance does not keep the other runs from starting. */
 const LEAST_TO_DECIDE = 3;
 
 /** Ended runs that did not complete; those that were cancelled have shown nothing. */
 const failedRuns = (c: BatchContext): number => c.failed + c.timedOut;
 
-/** The number of canary runs: those of the policy, and three once one of fewer has failed. */
+/** The number of canary runs: those of the policy, and three once one of fewer has exceeded its time limit. */
 function canarySet(c: BatchContext): number {
   const { canaryRuns = 0 } = c;
-  return Math.min(failedRuns(c) > 0 ? Math.max(canaryRuns, LEAST_TO_DECIDE) : canaryRuns, c.totalJobs);
+  return Math.min(c.timedOut > 0 ? Math.max(canaryRuns, LEAST_TO_DECIDE) : canaryRuns, c.totalJobs);
 }
 
 /** How many of so many canary runs must complete: all of one or two, two thirds of more. */

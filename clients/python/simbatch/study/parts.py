@@ -133,7 +133,7 @@ class Policy:
 
     canary_runs: Optional[int] = None
     """So many runs are released first; the others follow when they have completed: two thirds of three or more, two of the first three
-    once one of fewer has failed; or after `Batch.release`."""
+    once one of fewer has exceeded its time limit; or after `Batch.release`."""
     max_failures: Union[int, str, None] = None
     """The study is cancelled when so many runs are Failed or Timeout: a number, or a share such as `"5%"`."""
     priority: Optional[int] = None
