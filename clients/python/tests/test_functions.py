@@ -184,6 +184,9 @@ def beside(tmp_path, monkeypatch):
     """A folder of modules that only this process finds."""
     package("cloudpickle")
     monkeypatch.syspath_prepend(str(tmp_path))
+    # Another interpreter must not find this module, which has the functions, by the environment either.
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setattr("simbatch.functions.travelling._known", {})
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -191,8 +191,11 @@ describe('cli: in a terminal', function () {
   it('waits for studies, shows a study as it was submitted, gives its address, and checks the pool', async () => {
     const waited = await simbatch(['wait', 'latest', 'latest', '-o', 'name'], env());
     expect([waited.code, waited.stdout.split('\n').length, waited.stderr]).to.deep.equal([5, 3, '']);
+    // The runner must not execute the runs before the study is paused.
+    expect((await simbatch(['drain', 'toy-1'], env())).code).to.equal(0);
     const paused = (await simbatch(['submit', join(folder, 'study.yaml'), '-o', 'name'], env())).stdout.trim();
     await simbatch(['pause', paused], env());
+    expect((await simbatch(['resume', 'toy-1'], env())).code).to.equal(0);
     const late = await simbatch(['wait', paused, '--timeout', '1s'], env());
     expect([late.code, late.stderr.includes('has not ended after 1s: it continues')]).to.deep.equal([75, true]);
     const file = join(folder, 'again.yaml');

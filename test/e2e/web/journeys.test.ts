@@ -177,9 +177,9 @@ describe('web: journeys', () => {
     const rows = Number.parseInt((await shown.textContent()) ?? '', 10);
     expect(rows).to.be.within(1, counts.Failed);
     await page.reload();
-    await page.getByText(`${rows} of 200 runs`).waitFor();
+    await page.getByText(`${rows} of 200 runs`, { exact: true }).waitFor();
     await page.getByRole('button', { name: /^Message/ }).click();
-    await page.getByText(`${counts.Failed} of 200 runs`).waitFor();
+    await page.getByText(`${counts.Failed} of 200 runs`, { exact: true }).waitFor();
     await page.context().close();
   });
 

@@ -60,8 +60,10 @@ describe('web: keys and comparison', function () {
     await page.getByRole('option', { name: /^17 of this study/ }).waitFor();
     await search.press('Enter');
     await page.getByRole('heading', { name: 'Run #17' }).waitFor();
+    await page.locator('a[rel=next]').waitFor();
     await page.keyboard.press(']');
     await page.getByRole('heading', { name: 'Run #18' }).waitFor();
+    await page.locator('a[rel=prev]').waitFor();
     await page.keyboard.press('[');
     await page.getByRole('heading', { name: 'Run #17' }).waitFor();
     await page.keyboard.press('Control+k');

@@ -33,7 +33,7 @@ describe('web: overview', () => {
     await page.getByText('100 %', { exact: true }).waitFor();
     await page
       .getByRole('article', { name: 'Requirement near' })
-      .getByRole('img', { name: /^Passing share over the number of runs, 1 to 600, .* 600 runs: .* required 50 %$/ })
+      .getByRole('img', { name: /^Passing share over the number of runs, 1 to 600, .* 600 runs: .* required 50 %/ })
       .waitFor();
     const shown = [
       page.getByRole('article', { name: 'Requirement near' }).getByText('met', { exact: true }),

@@ -77,7 +77,7 @@ function Comparison({ progress, other, asked, failing }: ComparisonProps) {
   if (data === undefined) return <Waiting what="Comparing the studies" />;
   return (
     <>
-      <section className="panel" aria-label="Answer">
+      <section className="panel" aria-label="Comparison">
         <div className="body stack tight">
           <p>
             <strong>{data.sentence}</strong>

@@ -14,6 +14,7 @@ import { statusTone, type Tone } from '../../terminal/colour.ts';
 import { note, writeData, writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { tableOptions, type Column, writeTable } from '../../terminal/table.ts';
 import { given } from '../analysis/answer-command.ts';
+import { answerLines, answerOf } from '../../progress/answer-line.ts';
 import { summaryLines } from '../../study/summary-lines.ts';
 
 const FORMATS = ['table', 'wide', ...TABLE_FORMATS, 'name'] as const;
@@ -66,7 +67,9 @@ function runsAs(client: Client, batchId: Uuid, format: TableFormat, flags: Table
 
 async function showSummary(client: Client, batchId: Uuid, format: Format): Promise<void> {
   const summary = await client.analysis.ask('summary', batchId);
-  return format === 'json' ? writeJson(summary) : writeText(summaryLines(summary, tableOptions(format)));
+  if (format === 'json') return writeJson(summary);
+  const first = answerLines(await answerOf(client, batchId));
+  return writeText([...first, ...summaryLines(summary, tableOptions(format))]);
 }
 
 /** Runs read at once. */
