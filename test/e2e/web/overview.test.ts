@@ -40,8 +40,10 @@ describe('web: overview', () => {
       page.getByRole('region', { name: 'Outputs' }).getByRole('link', { name: 'miss_distance' }),
       page.getByRole('img', { name: /^miss_distance: .* runs$/ }),
       page.getByText(/^gust_speed >= [\d.]+: \d+ of \d+ failures, in/),
-      page.getByRole('link', { name: /guidance.Divergence/ }),
+      // Each cause by itself; the card of the failures follows below.
+      page.getByText(/^guidance\.Divergence: .*\(crashed, \d+ runs\)/).first(),
     ];
+    await page.getByRole('link', { name: /guidance.Divergence/ }).waitFor();
     for (const it of shown) {
       await it.waitFor();
       const box = (await it.boundingBox())!;
