@@ -16,7 +16,7 @@ export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number
   return c.claimed + c.running;
 }
 
-/** With a canary run that hung, so many decide: one that hangs by chance does not keep the other runs from starting. */
+/** After a canary run has hung, so many decide: a hang by chance does not keep the other runs from starting. */
 const LEAST_TO_DECIDE = 3;
 
 /** Ended runs that did not complete; those that were cancelled have shown nothing. */

@@ -284,7 +284,7 @@ describe('machines/batch', () => {
     expect(stopping('Pending', 'PP').can(settle), 'before a run was claimed').to.equal(false);
   });
 
-  it('releases all runs when its canary runs are Completed, two thirds of three or more; one that hung makes them three', () => {
+  it('releases all runs when its canary runs are Completed, two thirds of three or more; a hung run makes them three', () => {
     const table: [canaryRuns: number, runs: string, released: number, hasFailed: boolean][] = [
       [2, 'PPPP', 2, false],
       [2, 'CRPP', 2, false],

@@ -33,7 +33,7 @@ function subject(output: string, units: string | null): string {
   return named.replaceAll('_', ' ');
 }
 
-/** What repeated attempts have cost; nothing where none was repeated. */
+/** The cost of repeated attempts; nothing where none was repeated. */
 export function retriesClause(retries: Retries | null): string[] {
   if (retries === null || retries.attempts === 0) return [];
   const { attempts, secs, omitted } = retries;
