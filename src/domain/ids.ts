@@ -94,3 +94,6 @@ export function batchIdOf(job: Uuid): Uuid {
 export function runIdOf(job: Uuid): number {
   return parseInt(job.slice(28), 16) - 1;
 }
+
+/** The part of a study's id that tables show and commands take in its place: its time in milliseconds, which names it. */
+export const shortId = (id: string): string => id.slice(0, 13);

@@ -11,7 +11,7 @@ import type { Access } from './security/auth.ts';
 import { Application, type Context, type Middleware } from './application.ts';
 import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
-import { matchesTag } from './response/etag.ts';
+import { matchesTag } from '../base/entity-tag.ts';
 import { apiDescription } from './openapi.ts';
 import { stopwatch, type Clock } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';

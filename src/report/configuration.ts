@@ -1,7 +1,7 @@
 /** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
 import { designMethod } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
-import { formatNumber } from '../base/number-text.ts';
+import { formatNumber } from '../base/text/number-text.ts';
 import type { BatchSubmission, DistributionType } from '../contract/types.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';

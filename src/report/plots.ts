@@ -1,6 +1,6 @@
 /** Plots of a report as inline SVG: distributions with the limits of requirements, and running estimates. Pure. */
 import type { Convergence, StudyDistributions } from '../contract/types.ts';
-import { formatNumber } from '../base/number-text.ts';
+import { formatNumber } from '../base/text/number-text.ts';
 import { html, type Content, type Markup } from './html.ts';
 
 export type Histogram = StudyDistributions['variables'][number];

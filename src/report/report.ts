@@ -1,5 +1,5 @@
 /** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
-import { formatDuration } from '../base/number-text.ts';
+import { formatDuration } from '../base/text/number-text.ts';
 import type { AnswerLevel, Finding, RequirementVerdict } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';

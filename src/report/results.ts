@@ -1,5 +1,6 @@
 /** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
-import { formatNumber } from '../base/number-text.ts';
+import { formatNumber } from '../base/text/number-text.ts';
+import { shortId } from '../domain/ids.ts';
 import { limitsOf } from '../domain/study/condition.ts';
 import { intervalNote, meanText, quantileParts } from '../analysis/outputs/estimate-text.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
@@ -117,7 +118,7 @@ export function failuresSection({ summary, attribution, outputs, status }: Repor
       shareInPercent(it.share),
       it.class,
       it.pattern,
-      html`<code>simbatch run ${status.batch.id.slice(0, 13)}/${it.example_run_id}</code>`,
+      html`<code>simbatch run ${shortId(status.batch.id)}/${it.example_run_id}</code>`,
     ]),
   );
   return html`${section('Failures', patterns, causes(attribution))}${section('What the required outputs depend on', outputs.map(dependence))}`;

@@ -7,7 +7,7 @@ import { Failure } from '../../src/cli/failure.ts';
 import { describeFailure } from '../../src/cli/terminal/failure-text.ts';
 import { formatDuration, formatNumber, formatRate, printable } from '../../src/cli/terminal/format.ts';
 import { histogramLines } from '../../src/cli/demo/histogram.ts';
-import { csvField } from '../../src/base/csv.ts';
+import { csvField } from '../../src/base/text/csv.ts';
 import { EtaEstimator } from '../../src/cli/progress/eta.ts';
 import { renderPairs, renderTable } from '../../src/cli/terminal/table.ts';
 

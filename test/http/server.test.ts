@@ -168,7 +168,7 @@ describe('http/server: listening', () => {
   });
 });
 
-describe('http/response/etag', () => {
+describe('base/entity-tag', () => {
   it('save the transfer of an unchanged body', async () => {
     let retries = 0;
     const server = await listen({ coordinator: fakeCoordinator({ job: async () => ({ ...job(0), retries }) }) });

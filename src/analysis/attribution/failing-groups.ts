@@ -1,5 +1,5 @@
 /** Which runs of a study count as failing and which as passing, by the user's choice. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { normalizeMessage } from '../../domain/runs/failure-groups.ts';
 import { failurePatterns } from '../failure-patterns.ts';
 import type { Requirement } from '../../contract/types.ts';

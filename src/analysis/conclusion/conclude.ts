@@ -1,9 +1,10 @@
 /** The answer about a study, concluded from the evidence about its runs and from its situation: the first rule that applies. Pure. */
 import { LEVEL_WORDS } from '../../contract/enums.ts';
+import { shortId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
 import type { AnswerLevel, BatchStatus, Finding, StudyAnswer } from '../../contract/types.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
-import { nextSteps, shortId } from './next-steps.ts';
+import { nextSteps } from './next-steps.ts';
 import { withRemedy } from './remedies.ts';
 import { failsClause, incompleteParts, passesClause, requirementCount, retriesClause, troubleParts } from './words.ts';
 

@@ -1,5 +1,6 @@
 /** The next steps of the answer about a study, each as a page of the dashboard and a command. Pure. */
-import { jobId } from '../../domain/ids.ts';
+import { quoted } from '../../base/text/shell.ts';
+import { jobId, shortId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
 import type { AnswerLevel, Finding, StudyAnswer } from '../../contract/types.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
@@ -7,13 +8,6 @@ import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 type Step = StudyAnswer['next'][number];
 
 export const MOST_STEPS = 3;
-
-/** The beginning of an id that commands take. */
-export const shortId = (id: string): string => id.slice(0, 13);
-
-/** An argument of a command for a POSIX shell. */
-export const shellQuoted = (text: string): string =>
-  /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 function page(path: readonly string[], query: Readonly<Record<string, string>> = {}): string {
   const parameters = new URLSearchParams(query).toString();
@@ -88,7 +82,7 @@ function ofAlike(evidence: StudyEvidence): Step[] {
 function violating(evidence: StudyEvidence, { requirement: it }: Decided): Step[] {
   if (it === undefined || it.violating === 0) return [];
   const label = it.violating === 1 ? 'Show the violating run' : `Show the ${it.violating} violating runs`;
-  const command = `simbatch table ${study(evidence)} --where ${shellQuoted(it.where)}`;
+  const command = `simbatch table ${study(evidence)} --where ${quoted(it.where)}`;
   return [{ label, action: { page: runs(evidence, { where: it.where }), command } }];
 }
 
@@ -101,7 +95,7 @@ function why(evidence: StudyEvidence): Step[] {
       label: `Why: ${cause.condition}`,
       action: {
         page: page(['batches', evidence.batch_id, 'explore'], { select: range }),
-        command: `simbatch why ${study(evidence)} --failing ${shellQuoted(cause.failing)}`,
+        command: `simbatch why ${study(evidence)} --failing ${quoted(cause.failing)}`,
       },
     },
   ];
@@ -214,7 +208,7 @@ function removals(evidence: StudyEvidence, { code, runners = [] }: Partial<Findi
     case 'all-drained':
       return runners.slice(0, 1).map((id) => ({
         label: `Resume the runner ${id}`,
-        action: { page: pool, command: `simbatch resume ${shellQuoted(id)}` },
+        action: { page: pool, command: `simbatch resume ${quoted(id)}` },
       }));
     default:
       return [{ label: 'Show the pool', action: { page: pool, command: 'simbatch runners' } }];

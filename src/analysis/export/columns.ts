@@ -1,5 +1,5 @@
 /** The columns of a table of runs: their names, types and units, and which of them a request asks for. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import type { ColumnType, TableColumn } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { MAX_COLUMNS, type OutputTypes } from './output-types.ts';

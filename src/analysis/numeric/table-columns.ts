@@ -1,5 +1,5 @@
 /** The columns of a run table as the statistics of causes take them. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, type TextColumn, outputColumn, outputNames } from '../table/run-table.ts';
 import type { NumericColumn } from './columns.ts';

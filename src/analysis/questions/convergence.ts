@@ -1,5 +1,5 @@
 /** How an estimate settles with the number of runs. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { Convergence } from '../../contract/answers/outputs.ts';
 import { CONFIDENCE, MISSING, OUTPUT } from '../../contract/answers/queries.ts';
 import { type QueryOf, numberQuery, textQuery } from '../../contract/queries.ts';

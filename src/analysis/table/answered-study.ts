@@ -1,5 +1,5 @@
 /** A study as questions see it: its runs as columns, and as much of its submission as is known. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import type { BatchSubmission, JobStatus, TelemetryBand } from '../../contract/types.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import { CLASS_CODES } from './run-class.ts';

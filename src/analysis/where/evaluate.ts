@@ -1,5 +1,5 @@
 /** Evaluates a `where` expression over columns, with SQL's three-valued logic for missing values. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { WhereError } from './tokens.ts';
 

@@ -2,7 +2,7 @@
 import { RUN_CLASSES, type RunClass } from '../../analysis/table/run-class.ts';
 import type { RunTable } from '../../analysis/table/run-table.ts';
 import { type RunRecord, RunTableBuilder } from '../../analysis/table/table-builder.ts';
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
 import type { JobStatus } from '../../contract/types.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';

@@ -1,5 +1,5 @@
 /** Formats numbers, durations and untrusted text for people. Pure. */
-import { formatNumber } from '../../base/number-text.ts';
+import { formatNumber } from '../../base/text/number-text.ts';
 
 /** `12.3/s`, `4.2/min`, `0.5/h`: in the unit that gives a readable number. */
 export function formatRate(perSecond: number | undefined): string {
@@ -25,9 +25,6 @@ export function secondsBetween(from: string | undefined, to: string | undefined)
   return from === undefined || to === undefined ? undefined : (Date.parse(to) - Date.parse(from)) / 1000;
 }
 
-/** The part of a study's id that tables show: its time in milliseconds, which names it. */
-export const shortId = (id: string): string => id.slice(0, 13);
-
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** A number of bytes: `17 B`, `3.4 MiB`; `-` when it is not known. */
@@ -38,7 +35,8 @@ export function formatBytes(bytes: number | undefined): string {
   return `${unit === 0 ? String(bytes) : value.toPrecision(value < 10 ? 2 : value < 100 ? 3 : 4)} ${UNITS[unit] ?? ''}`;
 }
 
-export { formatDuration, formatNumber } from '../../base/number-text.ts';
+export { formatDuration, formatNumber } from '../../base/text/number-text.ts';
+export { shortId } from '../../domain/ids.ts';
 export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,5 +1,5 @@
 /** Prints a list in every format that lists have: for people, for programs, and the names alone; and the line for an empty list. */
-import { csvField } from '../../base/csv.ts';
+import { csvField } from '../../base/text/csv.ts';
 import { printable } from './format.ts';
 import { note, writeData, writeJsonArray, writeJsonLines, writeLine } from './output.ts';
 import { tableOptions, writeTable, type Cell, type Column } from './table.ts';

@@ -1,6 +1,6 @@
 /** Converts Ajv's errors to faults: the pointer, the value found, and the value required. */
 import type { ErrorObject } from 'ajv';
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import type { Fault } from '../resources/problem.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { registry } from '../build.ts';

@@ -17,7 +17,7 @@
  * An owed entry answers although a study has changed since: a study that changes faster than its answer is computed would never be answered.
  */
 import type { Abandoned } from '../../base/abandonment.ts';
-import { createHash } from 'node:crypto';
+import { entityTag } from '../../base/entity-tag.ts';
 import { packageVersion } from '../../base/package.ts';
 import { type Asked, batchesOf, checkAsked, questionOf } from '../../analysis/questions.ts';
 import type { Fact } from '../../../machines/protocol.ts';
@@ -144,8 +144,7 @@ export class Answers {
 
   #tag(key: string, versions: readonly string[]): string {
     this.#epoch ??= Buffer.from(this.#clock.random(8)).toString('hex');
-    const text = JSON.stringify([this.#epoch, packageVersion, key, versions]);
-    return `"${createHash('sha1').update(text).digest('base64url')}"`;
+    return entityTag(JSON.stringify([this.#epoch, packageVersion, key, versions]));
   }
 
   /** Returns the entry of a question, in flight or not: of these versions, or owed to a client; otherwise a new entry. */

@@ -1,5 +1,5 @@
 /** Answers about a study, which the analysis worker computes; some are concluded from its evidence and the situation of the study. */
-import { createHash } from 'node:crypto';
+import { entityTag } from '../../base/entity-tag.ts';
 import type { StudyEvidence } from '../../analysis/conclusion/evidence.ts';
 import { type Asked, concluded, questionOf } from '../../analysis/questions.ts';
 import type { Answer, Answers, AskOptions } from '../answers/answers.ts';
@@ -32,6 +32,6 @@ export async function answer(parts: StudyAnswerParts, asked: Asked, options: Ask
 
 function answered(value: object, isKnown: AskOptions['isKnown']): Answer {
   const body = Buffer.from(JSON.stringify(value), 'utf8');
-  const tag = `"${createHash('sha1').update(body).digest('base64url')}"`;
+  const tag = entityTag(body);
   return isKnown?.(tag) === true ? { state: 'unchanged', tag } : { state: 'ready', tag, body };
 }

@@ -3,7 +3,7 @@
  * The destination is the caller's.
  */
 import type { RunSelection } from '../runs/run-selection.ts';
-import { csvField } from '../../base/csv.ts';
+import { csvField } from '../../base/text/csv.ts';
 import type { Sampler } from './sampler.ts';
 
 export const DESIGN_FORMATS = ['csv', 'ndjson', 'json'] as const;

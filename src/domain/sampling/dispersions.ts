@@ -4,7 +4,7 @@
  */
 import type { Distribution } from '../../base/distributions/entry.ts';
 import { DISTRIBUTION_KINDS, distributionEntry } from '../../base/distributions/table.ts';
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../../contract/types.ts';
 import { MAX_GROUP, connectedGroups, factorOf } from './correlation.ts';

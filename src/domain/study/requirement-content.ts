@@ -1,6 +1,6 @@
 /** The content of a requirement: a condition on an output, or several requirements in the same run. Checked at submission and when judging. */
 import type { Requirement } from '../../contract/types.ts';
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { parseRequirementCondition } from './condition.ts';
 
 export interface ContentFault {

@@ -1,5 +1,5 @@
 /** Query parameters: parsed as a route declares them. Any other parameter is rejected. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { shown } from '../../contract/validation/validation-errors.ts';
 import { IsOptional, type TSchema } from 'typebox';

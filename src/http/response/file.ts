@@ -4,7 +4,7 @@ import type { Context } from '../application.ts';
 import { mediaTypeOf } from '../../domain/runs/file-path.ts';
 import type { FileRedirect } from '../../coordinator/files/place.ts';
 import type { FileAnswer } from '../answers.ts';
-import { matchesTag } from './etag.ts';
+import { matchesTag } from '../../base/entity-tag.ts';
 
 /** Sends it no faster than the client reads. A fault in the middle cuts the connection. */
 export function sendFile(ctx: Context, { reading, path, isRedirected }: FileAnswer): void {

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Context } from '../application.ts';
-import { etagOf, matchesTag } from './etag.ts';
+import { entityTag, matchesTag } from '../../base/entity-tag.ts';
 
 /** The state of a request in Koa's context. */
 export interface RequestState {
@@ -64,7 +64,7 @@ function endWith(res: ServerResponse, text: string, encoding: 'latin1' | 'utf8')
 
 /** Prepares an answer with an entity tag; its client may have it already. */
 export function sendTagged(ctx: Context, body: string): void {
-  const etag = etagOf(body);
+  const etag = entityTag(body);
   ctx.res.setHeader('Content-Type', TYPE);
   ctx.res.setHeader('ETag', etag);
   ctx.res.setHeader('Cache-Control', 'no-cache');

@@ -28,7 +28,7 @@ import type { CgroupMode, Given, RUNTIME_NAMES } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 
 /** When the runner leaves by itself. */
 export interface Lifetime {

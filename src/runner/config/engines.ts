@@ -1,5 +1,5 @@
 /** The engines of a runner: which there are, and the settings that each may have of its own. */
-import { closestMatch } from '../../base/closest-match.ts';
+import { closestMatch } from '../../base/text/closest-match.ts';
 import { boolean, ENGINE_NAME, entrypoint as entrypointOf, list, modules, Unfit } from './values.ts';
 import type { FieldName } from './fields.ts';
 import type { Given } from './values.ts';

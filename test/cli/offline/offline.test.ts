@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { runClassOf } from '../../../src/analysis/table/run-class.ts';
 import { type RunRecord, RunTableBuilder } from '../../../src/analysis/table/table-builder.ts';
 import { STUDY_KEY } from '../../../src/analysis/table/described-study.ts';
-import { csvField } from '../../../src/base/csv.ts';
+import { csvField } from '../../../src/base/text/csv.ts';
 import { fileAnalysis } from '../../../src/cli/offline/file-analysis.ts';
 import { type FileStudy, readFileStudy } from '../../../src/cli/offline/file-study.ts';
 import { Failure } from '../../../src/cli/failure.ts';

@@ -3,7 +3,7 @@
  * `parameters.` or `outputs.`, and `state:failed`, `class:crashed` and `runner:lab-1` are short forms. Pure.
  */
 import { tokensOf, type Token } from '../../../src/analysis/where/tokens.ts';
-import { closestMatch } from '../../../src/base/closest-match.ts';
+import { closestMatch } from '../../../src/base/text/closest-match.ts';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type { Ranges } from '../plots/variables.ts';
 

@@ -5,7 +5,7 @@
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { outcomeOf, parseRequirement, type ParsedRequirement } from '../../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, runClassOf } from '../../../analysis/table/run-class.ts';
-import { closestMatch } from '../../../base/closest-match.ts';
+import { closestMatch } from '../../../base/text/closest-match.ts';
 import type { BatchSubmission, JobStatus, RunSelect, StoredResult, Uuid } from '../../../contract/types.ts';
 import { jobId, runIdOf } from '../../../domain/ids.ts';
 import { numericOutputs } from '../../../domain/runs/outputs.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { AllocationRequest } from '../../engine.ts';
 import type { QueueConfig } from '../../settings.ts';
-import { quoted } from '../../shell.ts';
+import { quoted } from '../../../base/text/shell.ts';
 import { termBeforeSecs, type SlurmSection } from './section.ts';
 
 /** Variables of the launcher that the job inherits besides its own: a login shell makes the others. */

@@ -6,7 +6,7 @@
  * `run` (the script of the allocation), `pid` (process, its start time, boot of the machine, time), `log`, `exit`.
  */
 import type { AllocationRequest } from '../../engine.ts';
-import { quoted } from '../../shell.ts';
+import { quoted } from '../../../base/text/shell.ts';
 
 /** Text before this line is that of login scripts. */
 export const BEGIN = 'simbatch-begin';

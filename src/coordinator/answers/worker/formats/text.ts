@@ -1,5 +1,5 @@
 /** Tables of runs as text: CSV, NDJSON and JSON. */
-import { csvField } from '../../../../base/csv.ts';
+import { csvField } from '../../../../base/text/csv.ts';
 import { isoTime } from '../../../../analysis/export/iso-time.ts';
 import { textOf } from '../../../../domain/runs/outputs.ts';
 import type { Cells, Chunk, NumberCells } from '../../../../analysis/export/chunk.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { closestMatch } from '../../src/base/closest-match.ts';
+import { closestMatch } from '../../../src/base/text/closest-match.ts';
 
 const MEMBERS = ['runs', 'sampling_method', 'seed', 'name', 'config', 'runs_override'];
 
