@@ -47,6 +47,7 @@ import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { sendComputed } from './response/computed.ts';
 import { nothingHere } from './nothing-here.ts';
 import { sendFile } from './response/file.ts';
+import { SlowReader } from './response/slow-reader.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from '../contract/validation/validate.ts';
@@ -74,8 +75,7 @@ export interface AppOptions {
   newRequestId: () => string;
   /** Folder of the built dashboard; undefined: no dashboard is served. */
   webRoot?: string | undefined;
-  /** Calls an action after a time; returns a function that cancels it. */
-  after: Clock['after'];
+  clock: Pick<Clock, 'after' | 'monotonicMs'>;
   /** Fires when the server stops: waiting requests are answered with the current state. */
   stopping: AbortSignal;
 }
@@ -96,7 +96,7 @@ export function createApp(options: AppOptions): Application {
  * Names the request, refuses a request that a foreign page may have caused, turns every error into a problem document, and reports the
  * answer. One function for all of it: each middleware costs an asynchronous call for every request.
  */
-function answering({ newRequestId, log, answered, origins, stopping, after }: AppOptions): Middleware {
+function answering({ newRequestId, log, answered, origins, stopping, clock }: AppOptions): Middleware {
   const open = routes.filter((it) => it.scope === 'open').map((it) => it.path);
   return async (ctx, next) => {
     const startedMs = stopwatch();
@@ -117,7 +117,7 @@ function answering({ newRequestId, log, answered, origins, stopping, after }: Ap
     } catch (error) {
       nameAnswer(ctx);
       answerError(ctx, error, log);
-      if (state.isBodyRead !== true && isSending(ctx.req)) answerBeforeRest(ctx, after);
+      if (state.isBodyRead !== true && isSending(ctx.req)) answerBeforeRest(ctx, clock);
     }
     const { sentLater } = state;
     if (sentLater !== undefined) void sentLater.then(report);
@@ -144,11 +144,11 @@ const namingAnswer: Middleware = (ctx, next) => {
  * Sends the answer at once, and ends it when the rest of the refused body has been read and discarded. A connection that is
  * closed while its client still sends is reset, and the client never sees the answer. A connection that sends for longer is closed.
  */
-function answerBeforeRest(ctx: Context, after: AppOptions['after']): void {
+function answerBeforeRest(ctx: Context, clock: AppOptions['clock']): void {
   const { req } = ctx;
   const text = ctx.body as string;
   const discarded = new Promise<void>((resolve) => {
-    const cancel = after(DISCARD_MS, resolve);
+    const cancel = clock.after(DISCARD_MS, resolve);
     for (const event of ['end', 'close', 'error']) req.once(event, () => resolve(cancel()));
     req.unpipe();
     req.resume();
@@ -244,7 +244,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
-  else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer);
+  else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer, options.clock);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
   else if (route.answer === 'single') sendTagged(ctx, served.write(answer));
   else sendJson(ctx, served.write(answer), options.stopping.aborted);
@@ -270,10 +270,11 @@ function addressOfPage(ctx: Context, cursor: string): string {
   return `${ctx.path}?${[...parameters, `cursor=${cursor}`].join('&')}`;
 }
 
-/** Logs an interrupted answer: a client that disconnected at debug level, any other error as a fault. */
+/** Logs an interrupted answer: a client that disconnected at debug level, a slow reader at info level, any other error as a fault. */
 function connectionError(log: HttpLog, error: Error): void {
   const { code } = error as { code?: string };
   const left = code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
   if (left) log.debug({ code }, 'a client disconnected before its answer was complete');
+  else if (error instanceof SlowReader) log.info({}, `a file was not read to its end: ${error.message}`);
   else log.error({ err: error }, 'an answer broke off');
 }

@@ -27,7 +27,7 @@ export interface HttpOptions {
   /** 0 takes any free port. */
   port: number;
   log: HttpLog;
-  clock: Pick<Clock, 'after' | 'random'>;
+  clock: Pick<Clock, 'after' | 'monotonicMs' | 'random'>;
   limits?: Partial<HttpLimits>;
   /** The coordinator's options, for `/limits`; absent: its defaults. */
   settings?: Partial<CoordinatorOptions>;
@@ -87,7 +87,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     },
     answered: (...request) => metrics.request(...request),
     newRequestId: requestIds(clock),
-    after: (...args) => clock.after(...args),
+    clock,
     stopping: stopping.signal,
   });
   const answer = app.callback();

@@ -4,10 +4,16 @@ import type { Context } from '../application.ts';
 import { mediaTypeOf } from '../../domain/runs/file-path.ts';
 import type { FileRedirect } from '../../coordinator/files/place.ts';
 import type { FileAnswer } from '../answers.ts';
+import type { Clock } from '../../base/clock.ts';
 import { matchesTag } from '../../base/entity-tag.ts';
+import { inPieces } from './slow-reader.ts';
 
-/** Sends it no faster than the client reads. A fault in the middle cuts the connection. */
-export function sendFile(ctx: Context, { reading, path, isRedirected }: FileAnswer): void {
+/** Sends it no faster than the client reads. A fault in the middle cuts the connection, as does a client that takes it too slowly. */
+export function sendFile(
+  ctx: Context,
+  { reading, path, isRedirected }: FileAnswer,
+  clock: Pick<Clock, 'after' | 'monotonicMs'>,
+): void {
   if ('url' in reading) {
     sendAddress(ctx, reading, isRedirected);
     return;
@@ -30,7 +36,8 @@ export function sendFile(ctx: Context, { reading, path, isRedirected }: FileAnsw
   }
   if (ctx.method === 'HEAD') ctx.body = '';
   else {
-    const source = Readable.from(content, { objectMode: false, highWaterMark: 65_536 });
+    const pieces = inPieces(content, clock, (why) => source.destroy(why));
+    const source = Readable.from(pieces, { objectMode: false, highWaterMark: 65_536 });
     ctx.body = source;
   }
   // Koa resets both with the body.
