@@ -190,6 +190,28 @@ describe('coordinator/notifications', () => {
     await scene.api.close();
   });
 
+  it('makes the message of an event after its group is on disk, so that it shows the state of that group', async () => {
+    const inbox = new Inbox();
+    let release: (() => void) | undefined;
+    let isHeld = false;
+    const scene = await Scene.open({
+      notifications: { receivers: [inbox], link: () => undefined },
+      beforeWrite: () => (isHeld ? new Promise((resolve) => (release = resolve)) : Promise.resolve()),
+    });
+    await scene.register('r');
+    const batch = await scene.submit({ runs: 1 });
+    await scene.running(batch, 0, 'r');
+    isHeld = true;
+    const completed = scene.complete(batch, 0, 'r');
+    await scene.world.advance(3_000);
+    isHeld = false;
+    release?.();
+    await completed;
+    await rest(scene);
+    expect(inbox.got.map((it) => it.message.data.study.status)).to.deep.equal(['Completed']);
+    await scene.api.close();
+  });
+
   it('delivers to each receiver on its own, and gives up what waits for a former receiver', async () => {
     const [first, second] = [new Inbox('first'), new Inbox('second')];
     second.answer = () => Promise.resolve({ accepted: false, reason: 'it answered 500' });

@@ -1,6 +1,6 @@
 /** Audits: which runs they draw, which runners repeat them, and what they say of the differences. */
 import { expect } from 'chai';
-import { AUDIT_OTHER_RUNNER_MS } from '../../../../src/domain/rules.ts';
+import { AUDIT_OTHER_RUNNER_MS, MAX_INFRASTRUCTURE_FAULTS } from '../../../../src/domain/rules.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { all, codeOf, runOf, runs, Scene } from '../../../support/scene.ts';
 import { settled } from '../../../support/simulated-clock.ts';
@@ -81,6 +81,21 @@ describe('coordinator/studies/growth/audit', () => {
     const empty = await scene.submit({ runs: 6 });
     expect(await codeOf(scene.api.auditBatch(empty, { fraction: 1 }))).to.equal('invalid-request');
     expect(await codeOf(scene.api.auditBatch(batch, { fraction: 0 }))).to.equal('invalid-request');
+  });
+
+  it('draws no run that failed with its machine, which has no outcome to compare', async () => {
+    await join('a');
+    const batch = await scene.submit({ runs: 3, maxRetries: 0 });
+    for (let attempt = 1; attempt <= MAX_INFRASTRUCTURE_FAULTS; attempt += 1) {
+      for (const run of await scene.claim('a', 3)) {
+        await scene.start(batch, run, 'a', attempt);
+        if (run === 1) await scene.fail(batch, run, 'a', attempt, 'infrastructure');
+        else await scene.complete(batch, run, 'a');
+      }
+    }
+    expect(await scene.status(batch)).to.equal('Completed: 2 Completed, 1 Failed');
+    const { batch_id: audit } = await scene.api.auditBatch(batch, { fraction: 1, seed: 0 });
+    expect(await drawn(audit)).to.deep.equal([0, 2]);
   });
 
   it('gives the runs to another runner than the original one while another is connected', async () => {

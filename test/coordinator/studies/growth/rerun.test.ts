@@ -1,7 +1,7 @@
 /** Reruns and comparisons: which runs they select, that their parameters are the same, and what they inherit. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { BatchSubmission, JobStatus, RunSelect } from '../../../../src/contract/types.ts';
+import type { BatchSubmission, FailReason, JobStatus, RunSelect } from '../../../../src/contract/types.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { RunSelection } from '../../../../src/domain/runs/run-selection.ts';
 import { all, codeOf, runOf, Scene } from '../../../support/scene.ts';
@@ -19,7 +19,7 @@ describe('coordinator/studies/growth/rerun', () => {
     expect(scene.faults).to.deep.equal([]);
   });
 
-  type Ending = 'ok' | 'crash' | 'terminated' | 'timeout' | 'cancelled' | 'running';
+  type Ending = 'ok' | 'lossy' | 'crash' | 'terminated' | 'timeout' | 'cancelled' | 'running';
 
   /** A study whose runs ended so, run by run; an output `miss_m` is the run's number. */
   async function studyEnding(endings: readonly Ending[], options: StudyOptions = {}): Promise<string> {
@@ -34,6 +34,9 @@ describe('coordinator/studies/growth/rerun', () => {
       await scene.start(batch, run, 'a');
       const about = { runner_id: 'a', attempt: 1 };
       const result = { execution_time_secs: 1, output_files: [], metadata: { miss_m: run } };
+      const telemetry = { seen: [], samples: 9, lost: 1, refused: 0 };
+      if (ending === 'lossy')
+        await scene.api.complete(jobId(batch, run), { ...about, result: { ...result, telemetry } });
       if (ending === 'ok') await scene.api.complete(jobId(batch, run), { ...about, result });
       if (ending === 'crash') await scene.fail(batch, run, 'a');
       if (ending === 'terminated') await scene.fail(batch, run, 'a', 1, 'early_termination');
@@ -88,6 +91,50 @@ describe('coordinator/studies/growth/rerun', () => {
     await scene.api.cancelBatch(batch);
     expect(await rerunIds(batch, { states: ['Cancelled'] })).to.equal('0,2-19');
     expect(await rerunIds(batch, { states: ['Cancelled'], run_ids: '5-10:5' })).to.equal('5,10');
+  });
+
+  it('selects no untouched run as Cancelled while the batch is not cancelled', async () => {
+    const batch = await scene.submit({ runs: 20 });
+    await scene.claim('a', 3);
+    await scene.api.cancelJob(jobId(batch, 1));
+    expect(await rerunIds(batch, { states: ['Cancelled'] })).to.equal('1');
+    expect(await codeOf(scene.api.rerunBatch(batch, { select: { states: ['Cancelled'], run_ids: '2-19' } }))).to.equal(
+      'invalid-request',
+    );
+  });
+
+  it('selects by a requirement the runs that its verdict counts as failed, without those that lost samples', async () => {
+    const conditions = [{ variable: 'altitude', condition: '< 0', description: '' }];
+    for (const [enabled, failed] of [
+      [true, '4'],
+      [false, '3-4'],
+    ] as const) {
+      const config = { early_termination: { enabled, conditions } };
+      const batch = await studyEnding(['ok', 'ok', 'ok', 'lossy', 'ok'], { config });
+      await scene.api.parts.judgements.idle();
+      const [verdict] = (await scene.api.batch(batch)).requirements!;
+      expect(verdict).to.include(enabled ? { failed: 1, unknown: 1 } : { failed: 2, unknown: 0 });
+      expect(await rerunIds(batch, { requirement: 'hit' })).to.equal(failed);
+    }
+  });
+
+  it('selects by the kind of failure of the last attempt', async () => {
+    const batch = await scene.submit({ runs: 3, maxRetries: 1 });
+    const reasons: [FailReason, FailReason][] = [
+      ['exit', 'timeout'],
+      ['infrastructure', 'invalid'],
+      ['exit', 'early_termination'],
+    ];
+    for (const attempt of [1, 2]) {
+      for (const run of await scene.claim('a', 3)) {
+        await scene.start(batch, run, 'a', attempt);
+        await scene.fail(batch, run, 'a', attempt, reasons[run]![attempt - 1], `attempt ${attempt}`);
+      }
+    }
+    expect(await scene.status(batch)).to.equal('Failed: 2 Failed, 1 Timeout');
+    expect(await rerunIds(batch, { failure_kind: 'timeout' })).to.equal('0');
+    expect(await rerunIds(batch, { failure_kind: 'crashed' })).to.equal('1');
+    expect(await rerunIds(batch, { failure_kind: 'terminated' })).to.equal('2');
   });
 
   it('refuses an empty selection, unknown requirements and runs that the batch does not hold', async () => {

@@ -1,25 +1,16 @@
-/** Bugs that are injected into the compiled program, each with the test that must fail then. */
-
-export interface InjectedBug {
-  name: string;
-  /** Below `dist/`. */
-  file: string;
-  /** A text that occurs exactly once in the file, and its replacement. */
-  find: string;
-  replace: string;
-  /** The test file below `dist/test/` that must fail. */
-  test: string;
-}
+/** Injected bugs of the store and of the event loop. */
+import type { InjectedBug } from './injected-bug.ts';
 
 const CHECKED_STORE = 'src/coordinator/kernel/storage/integrity/checked-store.js';
 
-export const INJECTED_BUGS: readonly InjectedBug[] = [
+export const KERNEL_BUGS: readonly InjectedBug[] = [
   {
     name: 'the coordinator writes without sync',
     file: CHECKED_STORE,
     find: '{ sync: true }',
     replace: '{ sync: false }',
     test: 'coordinator/kernel/storage/checked-store.test.js',
+    title: 'syncs every group, and acknowledges and marks it afterwards only',
   },
   {
     name: 'the read cache is filled ahead of the disk',
@@ -27,6 +18,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'await this.#engine.write(operations',
     replace: 'for (const [key, value] of toKeep) this.#keep(key, value); await this.#engine.write(operations',
     test: 'coordinator/kernel/storage/checked-store.test.js',
+    title: 'shows a new one when it is on disk',
   },
   {
     name: 'a checksum is not verified',
@@ -34,13 +26,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'const value = unseal(key, sealed, checksums.of);',
     replace: 'const value = sealed.slice(8);',
     test: 'coordinator/kernel/storage/checked-store.test.js',
-  },
-  {
-    name: 'the attempts before a lifted quarantine count again after a restart',
-    file: 'src/coordinator/runs/study-health.js',
-    find: 'attempt.endedMs <= countedSinceMs(attempt.runnerId)',
-    replace: 'false',
-    test: 'coordinator/runs/quarantine.test.js',
+    title: 'refuses a record whose value or key was changed, and names it',
   },
   {
     name: 'the checksums of a chunk are not verified',
@@ -48,6 +34,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'crc32(bytes) !== expected >>> 0',
     replace: 'false',
     test: 'coordinator/kernel/storage/bulk-check.test.js',
+    title: 'refuses a chunk in which a character of a checksum, key or value is another',
   },
   {
     name: 'slices of readers leave no time to requests that wait',
@@ -55,6 +42,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'this.#heldMs * REQUESTS_WEIGHT',
     replace: '0',
     test: 'base/event-loop-fairness.test.js',
+    title: 'leaves waiting requests the loop for twice as long as each millisecond of slices',
   },
   {
     name: 'requests that never cease keep readers from the loop',
@@ -62,6 +50,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: '() => this.#endReservation())',
     replace: '() => {})',
     test: 'base/event-loop-fairness.test.js',
+    title: 'gives readers a third of the loop at least, and each of them its turn',
   },
   {
     name: 'a checksum does not cover the key',
@@ -69,6 +58,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'crc32(value, sum)',
     replace: 'crc32(value)',
     test: 'coordinator/kernel/storage/checked-store.test.js',
+    title: 'refuses a record whose value or key was changed, and names it',
   },
   {
     name: 'the end of the log is not compared with the high-water mark',
@@ -76,20 +66,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: 'lastSequence < mark.sequence || lastNumber < mark.number',
     replace: 'false',
     test: 'coordinator/kernel/storage/integrity.test.js',
-  },
-  {
-    name: "the runner's outcome is not synced",
-    file: 'src/runner/spool.js',
-    find: 'await this.#write({ ...attempt, outcome }, true)',
-    replace: 'await this.#write({ ...attempt, outcome }, false)',
-    test: 'runner/durability.test.js',
-  },
-  {
-    name: 'an outcome is reported before it is spooled',
-    file: 'src/runner/attempt/outcome-delivery.js',
-    find: 'await spool.ended(',
-    replace: 'void spool.ended(',
-    test: 'runner/durability.test.js',
+    title: 'refuses the store when the log was truncated or emptied, and names it',
   },
   {
     name: 'a token is compared in 16 bits',
@@ -97,40 +74,6 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
     find: "timingSafeEqual(Buffer.from(record.hash, 'hex'), hashOf(token))",
     replace: "timingSafeEqual(Buffer.from(record.hash, 'hex').subarray(0, 2), hashOf(token).subarray(0, 2))",
     test: 'coordinator/kernel/storage/tokens.test.js',
-  },
-  {
-    name: 'SIGKILL goes to the leader of a group only',
-    file: 'src/runner/processes/process-scope.js',
-    find: 'sendKill(-this.#leader);',
-    replace: 'sendKill(this.#leader);',
-    test: 'runner/durability.test.js',
-  },
-  {
-    name: 'a link in place of metadata.json is followed',
-    file: 'src/runner/files/artifacts.js',
-    find: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK',
-    replace: 'constants.O_RDONLY | constants.O_NONBLOCK',
-    test: 'runner/durability.test.js',
-  },
-  {
-    name: 'a log is opened through a link or a pipe that is in its place',
-    file: 'src/runner/attempt/output-capture.js',
-    find: 'O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW',
-    replace: 'O_WRONLY | O_CREAT',
-    test: 'runner/parts.test.js',
-  },
-  {
-    name: 'a runner is forgotten while a change of it is in flight',
-    file: 'src/coordinator/pool/departures.js',
-    find: 'live !== undefined && commits.holds(live)',
-    replace: 'false',
-    test: 'coordinator/studies/retention.test.js',
-  },
-  {
-    name: 'one refused report fails its whole bulk',
-    file: 'src/coordinator/runs/reports.js',
-    find: 'return { job_id: report.job_id, refusal: error };',
-    replace: 'throw error;',
-    test: 'coordinator/runs/reports.test.js',
+    title: 'are compared whole: a token whose hash agrees in part is refused',
   },
 ];

@@ -1,0 +1,77 @@
+/** Injected bugs of studies, their runs, their growth and their notifications. */
+import type { InjectedBug } from './injected-bug.ts';
+
+export const STUDY_BUGS: readonly InjectedBug[] = [
+  {
+    name: 'the attempts before a lifted quarantine count again after a restart',
+    file: 'src/coordinator/runs/study-health.js',
+    find: 'attempt.endedMs <= countedSinceMs(attempt.runnerId)',
+    replace: 'false',
+    test: 'coordinator/runs/quarantine.test.js',
+    title: 'counts its attempts anew also after a restart, once an operator resumes it',
+  },
+  {
+    name: 'a runner is forgotten while a change of it is in flight',
+    file: 'src/coordinator/pool/departures.js',
+    find: 'live !== undefined && commits.holds(live)',
+    replace: 'false',
+    test: 'coordinator/studies/retention.test.js',
+    title: 'forgets a runner after a change of it that is being written',
+  },
+  {
+    name: 'one refused report fails its whole bulk',
+    file: 'src/coordinator/runs/reports.js',
+    find: 'return { job_id: report.job_id, refusal: error };',
+    replace: 'throw error;',
+    test: 'coordinator/runs/reports.test.js',
+    title: 'in bulk have their own outcomes, in order',
+  },
+  {
+    name: 'a message about a study is made before the group of its event is on disk',
+    file: 'src/coordinator/notifications/deliveries.js',
+    find: 'groupCommit.holds(activation)',
+    replace: 'false',
+    test: 'coordinator/notifications/notifications.test.js',
+    title: 'makes the message of an event after its group is on disk',
+  },
+  {
+    name: 'untouched runs of a batch that is not cancelled count as Cancelled',
+    file: 'src/coordinator/studies/growth/select-runs.js',
+    find: 'const takesUntouched = batch.context.cancelRequested &&',
+    replace: 'const takesUntouched =',
+    test: 'coordinator/studies/growth/rerun.test.js',
+    title: 'selects no untouched run as Cancelled while the batch is not cancelled',
+  },
+  {
+    name: 'a rerun by a requirement takes runs that lost samples',
+    file: 'src/coordinator/studies/growth/select-runs.js',
+    find: 'const isLossy = hasRules && (result?.telemetry?.lost ?? 0) > 0;',
+    replace: 'const isLossy = false;',
+    test: 'coordinator/studies/growth/rerun.test.js',
+    title: 'selects by a requirement the runs that its verdict counts as failed',
+  },
+  {
+    name: 'a rerun by a requirement leaves out lossy runs of a study without conditions',
+    file: 'src/coordinator/studies/growth/select-runs.js',
+    find: 'const isLossy = hasRules && (result?.telemetry?.lost ?? 0) > 0;',
+    replace: 'const isLossy = (result?.telemetry?.lost ?? 0) > 0;',
+    test: 'coordinator/studies/growth/rerun.test.js',
+    title: 'selects by a requirement the runs that its verdict counts as failed',
+  },
+  {
+    name: 'an audit draws runs that failed with their machine',
+    file: 'src/coordinator/studies/growth/audit.js',
+    find: "return runClass === 'ok' ||",
+    replace: "return runClass === 'lost' || runClass === 'ok' ||",
+    test: 'coordinator/studies/growth/audit.test.js',
+    title: 'draws no run that failed with its machine',
+  },
+  {
+    name: 'the first attempt decides the kind of a failure',
+    file: 'src/coordinator/studies/growth/select-runs.js',
+    find: 'attempts.at(-1)?.reason',
+    replace: 'attempts.at(0)?.reason',
+    test: 'coordinator/studies/growth/rerun.test.js',
+    title: 'selects by the kind of failure of the last attempt',
+  },
+];
