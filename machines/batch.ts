@@ -6,7 +6,7 @@ import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
 import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
 import { tally, type Counters } from './batch-parts/tally.ts';
-import { canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
+import { canaryDeadline, canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
 import type { BatchEnded, BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
@@ -55,6 +55,7 @@ const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType
   RELEASE: 'released',
   CANCEL: 'cancelled',
   SETTLE: 'settled',
+  CANARY_LATE: 'canary-late',
   JOBS_CHANGED: 'max-failures',
 };
 const reasonOf = (event: BatchEvent): string | undefined => ('reason' in event ? event.reason : undefined);
@@ -72,6 +73,7 @@ const flowTransitions = {
   BLOCK: { guard: 'notBlocked', actions: ['block', 'emitBlocked'] },
   UNBLOCK: { guard: 'blocked', actions: ['unblock', 'emitUnblocked'] },
   RELEASE: { guard: 'withheld', actions: ['release', 'note', 'emitReleased'] },
+  CANARY_LATE: { guard: 'canaryLate', actions: ['letThreeDecide', 'note', 'emitCanaryLate'] },
 } as const;
 
 /** The event with which enough canary runs are Completed, and the first with which they cannot be any more. */
@@ -99,6 +101,7 @@ export const batchMachine = setup({
     blocked: ({ context }) => context.blockedAtMs !== undefined,
     canaryPasses: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryPasses(context, event.changes, tally),
     canaryFails: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryFails(context, event.changes, tally),
+    canaryLate: ({ context, event }) => event.now >= (canaryDeadline(context)?.atMs ?? Infinity),
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
     someClaimed: ({ event }) => event.type === 'JOBS_CHANGED' && event.changes.some((it) => it.type === 'job.claimed'),
   },
@@ -156,6 +159,7 @@ export const batchMachine = setup({
     })),
     /** Kept: a later failure does not withhold the others again. */
     releaseOthers: assign(({ event }) => ({ releasedAtMs: event.now })),
+    letThreeDecide: assign(({ event }) => ({ canaryLateAtMs: event.now })),
     note: assign(({ context, event }) => ({
       history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event)),
     })),
@@ -163,6 +167,7 @@ export const batchMachine = setup({
     noteCanaryFailed: assign(({ context, event }) => ({ history: withEntry(context, 'canary-failed', event.now) })),
     emitCanaryPassed: emit(({ context, event }) => flow('batch.canary-passed', context, event)),
     emitCanaryFailed: emit(({ context, event }) => flow('batch.canary-failed', context, event)),
+    emitCanaryLate: emit(({ context, event }) => flow('batch.canary-late', context, event)),
     emitPaused: emit(({ context, event }) => flow('batch.paused', context, event)),
     emitResumed: emit(({ context, event }) => flow('batch.resumed', context, event)),
     emitReleased: emit(({ context, event }) => flow('batch.released', context, event)),

@@ -5,6 +5,7 @@
 import type { AnyStateMachine } from 'xstate';
 import type { BatchStatus, JobStatus, NotificationStatus, RunnerStatus } from '../src/contract/types.ts';
 import { batchMachine, type BatchContext } from './batch.ts';
+import { canaryDeadline } from './batch-parts/history.ts';
 import { jobDeadline, reviveJob, type JobContext, type JobInput } from './job-context.ts';
 import { jobMachine } from './job.ts';
 import { notificationDeadline, reviveNotification, type NotificationContext } from './notification/context.ts';
@@ -85,7 +86,7 @@ export const KINDS: {
   batch: {
     machine: batchMachine,
     unstored: [],
-    deadline: () => undefined,
+    deadline: ({ context }) => canaryDeadline(context),
     revive: (state) => state,
     mayDeactivate: ({ value }) => TERMINAL.batch.has(value),
     terminal: TERMINAL.batch,

@@ -124,6 +124,8 @@ export type BatchEvent =
   | { type: 'BLOCK'; finding: BlockingFinding; now: number }
   /** None has for the dwell time. */
   | { type: 'UNBLOCK'; now: number }
+  /** The canary runs have taken long. */
+  | { type: 'CANARY_LATE'; now: number }
   | { type: 'RELEASE'; reason?: string; now: number };
 
 export interface BatchOpened {
@@ -148,7 +150,13 @@ export interface BatchEnded {
 
 /** The assignment of runs was paused, resumed, or extended beyond the canary runs; or these have ended. */
 export interface BatchFlow {
-  type: 'batch.paused' | 'batch.resumed' | 'batch.released' | 'batch.canary-passed' | 'batch.canary-failed';
+  type:
+    | 'batch.paused'
+    | 'batch.resumed'
+    | 'batch.released'
+    | 'batch.canary-passed'
+    | 'batch.canary-failed'
+    | 'batch.canary-late';
   batchId: Uuid;
   now: number;
 }

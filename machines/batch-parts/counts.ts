@@ -16,16 +16,20 @@ export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number
   return c.claimed + c.running;
 }
 
-/** After a canary run has hung, so many decide: a hang by chance does not keep the other runs from starting. */
-const LEAST_TO_DECIDE = 3;
+/** After a canary run has hung or takes long, so many decide: a hang by chance does not keep the other runs from starting. */
+export const LEAST_TO_DECIDE = 3;
 
 /** Ended runs that did not complete; those that were cancelled have shown nothing. */
 const failedRuns = (c: BatchContext): number => c.failed + c.timedOut;
 
-/** The number of canary runs: those of the policy, and three once one of fewer has exceeded its time limit. */
+/** So long the other runs wait for fewer than three canary runs; then three decide. */
+export const CANARY_PATIENCE_MS = 60_000;
+
+/** The number of canary runs: those of the policy, and three once one of fewer has exceeded its time limit or takes long. */
 function canarySet(c: BatchContext): number {
   const { canaryRuns = 0 } = c;
-  return Math.min(c.timedOut > 0 ? Math.max(canaryRuns, LEAST_TO_DECIDE) : canaryRuns, c.totalJobs);
+  const mayHang = c.timedOut > 0 || c.canaryLateAtMs !== undefined;
+  return Math.min(mayHang ? Math.max(canaryRuns, LEAST_TO_DECIDE) : canaryRuns, c.totalJobs);
 }
 
 /** How many of so many canary runs must complete: all of one or two, two thirds of more. */
@@ -68,6 +72,7 @@ export const INITIAL_COUNTERS = {
   terminated: undefined,
   pausedAtMs: undefined,
   pauseReason: undefined,
+  canaryLateAtMs: undefined,
   releasedAtMs: undefined,
   settledAtRunId: undefined,
   releaseReason: undefined,

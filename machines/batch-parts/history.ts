@@ -1,6 +1,7 @@
-/** The history of a batch: what happened to it as a whole, the latest entries; and the end of its canary runs. Pure. */
+/** The history of a batch: what happened to it as a whole, the latest entries; and the end of the wait for its canary runs. Pure. */
 import type { BatchContext, BatchHistoryType, StoredBatchHistory } from '../../src/contract/types.ts';
-import { hasFailedCanary, hasPassedCanary, releasedRuns } from './counts.ts';
+import type { Deadline } from '../deadline.ts';
+import { CANARY_PATIENCE_MS, LEAST_TO_DECIDE, hasFailedCanary, hasPassedCanary, releasedRuns } from './counts.ts';
 import type { JobChange } from '../protocol.ts';
 
 /** How many entries are kept. */
@@ -34,4 +35,11 @@ export function canaryPasses(c: BatchContext, changes: readonly JobChange[], tal
 /** True when so many canary runs end other than Completed with these changes that the others must wait. */
 export function canaryFails(c: BatchContext, changes: readonly JobChange[], tally: Tally): boolean {
   return waits(c) && hasFailedCanary({ ...c, ...tally(c, changes) });
+}
+
+/** The time at which a few canary runs have taken long, while other runs wait for them. */
+export function canaryDeadline(c: BatchContext): Deadline | undefined {
+  if (c.canaryRuns === undefined || c.canaryRuns >= LEAST_TO_DECIDE || c.canaryLateAtMs !== undefined) return undefined;
+  if (c.startedAtMs === undefined || !waits(c)) return undefined;
+  return { kind: 'canary', atMs: c.startedAtMs + CANARY_PATIENCE_MS };
 }

@@ -30,6 +30,7 @@ export type FailReason = (typeof FAIL_REASONS)[number];
 export const BATCH_HISTORY_TYPES = [
   'canary-passed',
   'canary-failed',
+  'canary-late',
   'released',
   'paused',
   'resumed',

@@ -114,7 +114,7 @@ export const StudyPolicy = named(
   submitted({
     canary_runs: Type.Optional(
       int32(
-        'The first runs, released alone; the others follow when enough of these are Completed (all of one or two, two thirds of more; two of the first three once one of fewer has exceeded its time limit), or after a release.',
+        'The first runs, released alone; the others follow when enough of these are Completed (all of one or two, two thirds of more; two of the first three once fewer have taken a minute or exceeded their time limit), or after a release.',
         {
           minimum: 1,
         },

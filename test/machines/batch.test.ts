@@ -325,6 +325,31 @@ describe('machines/batch', () => {
     }
   });
 
+  it('lets three decide when fewer canary runs have held the others for a minute, and only then', () => {
+    const table: [canaryRuns: number | undefined, runs: string, afterMs: number, released: number][] = [
+      [1, 'RPPPPP', 59_999, 1],
+      [1, 'RPPPPP', 60_000, 3],
+      [2, 'RRPPPP', 60_000, 3],
+      [2, 'DRPPPP', 60_000, 3],
+      [3, 'RRRPPP', 60_000, 3],
+      [1, 'RP', 60_000, 2],
+      [1, 'DPPPPP', 60_000, 6],
+      [1, 'FPPPPP', 60_000, 1],
+      [undefined, 'RPPPPP', 60_000, 6],
+    ];
+    for (const [canaryRuns, runs, afterMs, released] of table) {
+      const { context } = batchOf('Running', runs);
+      const running = { ...context, canaryRuns, startedAtMs: NOW };
+      const before = batchMachine.resolveState({ value: 'Running', context: running });
+      const { after, facts } = outcome(before, { type: 'CANARY_LATE', now: NOW + afterMs });
+      const name = `${canaryRuns} ${runs} after ${afterMs}`;
+      expect(releasedRuns(after.context), name).to.equal(released);
+      const isLate = after.context.canaryLateAtMs !== undefined;
+      expect(facts, name).to.deep.equal(isLate ? ['canary-late'] : []);
+      expect(outcome(after, { type: 'CANARY_LATE', now: NOW + afterMs }).facts, `${name}, again`).to.deep.equal([]);
+    }
+  });
+
   it('does not withhold runs again that its canary run has released', () => {
     const { context } = batchOf('Running', 'RPPPPP');
     let state = batchMachine.resolveState({ value: 'Running', context: { ...context, canaryRuns: 1 } });

@@ -108,6 +108,7 @@ export const BatchRecord = Type.Object({
   settledAtRunId: Type.Optional(count('The run at which its requirements were settled and it was stopped.')),
   pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
   pauseReason: Type.Optional(text('The reason given.')),
+  canaryLateAtMs: Type.Optional(time('When fewer than three canary runs had taken long, so that three decide.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released, by these or by hand.')),
   releaseReason: Type.Optional(text('The reason given.')),
   blockedAtMs: Type.Optional(time('When it was announced as blocked; absent while it is not.')),

@@ -42,7 +42,7 @@ export class Deadlines {
   /** Queues a deadline again that was not acted on, because its turn was rolled back or the clock was set back. */
   #requeue({ address }: DueDeadline): void {
     const { directory } = this.#parts;
-    for (const live of [directory.jobs, directory.runners, directory.notifications]) {
+    for (const live of [directory.jobs, directory.batches, directory.runners, directory.notifications]) {
       const activation = live.get(address.slice(address.indexOf('/') + 1));
       if (activation?.deadline === undefined && activation?.address === address) updateIndex(this.#parts, activation);
     }

@@ -3,7 +3,7 @@
  * event of each sort; deadlines are tried at the moment they expire.
  */
 import { runnerDeadline, type RunnerContext } from '../../../machines/runner-context.ts';
-import type { BatchContext } from '../../../machines/batch.ts';
+import { CANARY_PATIENCE_MS, type BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import type { NotificationContext } from '../../../machines/notification/context.ts';
 import type { AnyEvent, JobChange, JobEvent } from '../../../machines/protocol.ts';
@@ -98,6 +98,7 @@ function batchEvents(c: BatchContext): Labelled[] {
     ['PAUSE', { type: 'PAUSE', reason: undefined, now }],
     ['RESUME', { type: 'RESUME', now }],
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],
+    ['CANARY_LATE: the canary runs take long', { type: 'CANARY_LATE', now: now + CANARY_PATIENCE_MS }],
     ['BLOCK: a finding', { type: 'BLOCK', finding: { code: '', message: '', remedy: '' }, now }],
     ['UNBLOCK', { type: 'UNBLOCK', now }],
   ];

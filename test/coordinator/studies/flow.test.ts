@@ -90,6 +90,32 @@ describe('coordinator/studies/flow', () => {
     expect(await scene.claim('a', 6)).to.deep.equal([3, 4, 5]);
   });
 
+  it('a single canary run that takes a minute lets three decide, also after a restart', async () => {
+    const batch = await scene.submit({ runs: 6, policy: { canary_runs: 1 } });
+    expect(await scene.claim('a', 6)).to.deep.equal([0]);
+    await scene.start(batch, 0, 'a');
+    const held = [ref(batch, 0)];
+    const wait = async (seconds: number) => {
+      for (let passed = 0; passed < seconds; passed++) {
+        await scene.world.advance(1_000);
+        await scene.beat('a', held);
+      }
+      await scene.api.tick();
+    };
+    await wait(59);
+    expect(await scene.claim('a', 6, held)).to.deep.equal([]);
+    await scene.restart();
+    await wait(1);
+    expect(await scene.claim('a', 6, held)).to.deep.equal([1, 2]);
+    await scene.restart();
+    await finish(batch, 1);
+    expect(await scene.claim('a', 6, [...held, ref(batch, 2)])).to.deep.equal([]);
+    await finish(batch, 2);
+    expect(await scene.claim('a', 6, held)).to.deep.equal([3, 4, 5]);
+    const { events } = await scene.api.batchHistory(batch);
+    expect(events.map((it) => it.type)).to.deep.equal(['submitted', 'started', 'canary-late', 'canary-passed']);
+  });
+
   it('shows a cancelled canary run as failed, and assigns no run beyond the canary runs', async () => {
     const batch = await scene.submit({ runs: 5, policy: { canary_runs: 2 } });
     await scene.api.cancelJob(jobId(batch, 1));

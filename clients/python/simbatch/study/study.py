@@ -79,8 +79,8 @@ class Study(StudyDescription):
         the runner outlive this process, until `simbatch.stop()`; else both end with it, after the running runs (30 s at most).
         The same study again, also after a restart of the kernel, is the same batch: no finished run is executed again.
         again: a new batch all the same.
-        The first run is a canary run unless the study has a policy: the others follow when it has completed; when it exceeds
-        its time limit, two of the first three decide. `policy=Policy()` releases all at once.
+        The first run is a canary run unless the study has a policy: the others follow when it has completed; when it takes
+        a minute or exceeds its time limit, two of the first three decide. `policy=Policy()` releases all at once.
         Raises ProgramNotFoundError when the program `simbatch` is not found, LocalError when it does not start.
         """
         from ..local.embedded import embedded

@@ -47,6 +47,7 @@ const toRunner = ({ runnerId }: JobChange): Address | undefined =>
 const DEADLINE_EVENTS = {
   claim: 'CLAIM_EXPIRED',
   'time-limit': 'TIME_LIMIT',
+  canary: 'CANARY_LATE',
   silence: 'SILENCE',
   lease: 'LEASE_ENDED',
   missing: 'MISSING',
@@ -80,6 +81,7 @@ export const WIRING: Wiring = {
   'batch.released': [],
   'batch.canary-passed': [],
   'batch.canary-failed': [],
+  'batch.canary-late': [],
   'batch.blocked': [],
   'batch.unblocked': [],
   'batch.judged': [],
