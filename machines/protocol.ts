@@ -2,18 +2,14 @@
  * The events that actors take (verbs in capitals) and the facts that they emit (past tense, dotted). The table in
  * `src/coordinator/kernel/turn/wiring.ts` routes facts to actors as events. Times are milliseconds since the epoch; every event carries its own.
  */
+import type { BatchDeleted, BatchEvent, BatchFact, BatchJudged } from './messages/batch.ts';
 import type { DeadlineKind } from './deadline.ts';
+import type { JobChange, JobEvent } from './messages/job.ts';
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
-import type { RunTelemetry } from './telemetry-tally.ts';
-import type {
-  AttemptOutcome,
-  AttemptRef,
-  FailReason,
-  JobStatus,
-  RunnerCapabilities,
-  RunnerContext,
-  Uuid,
-} from '../src/contract/types.ts';
+import type { AttemptRef, RunnerCapabilities, RunnerContext } from '../src/contract/types.ts';
+
+export type * from './messages/batch.ts';
+export type * from './messages/job.ts';
 
 /** `batch/<id>`, `job/<id>`, `runner/<id>`, `notification/<id>` or `supervisor`. */
 export type Address =
@@ -24,176 +20,6 @@ export type Measure = 'restart' | 'forget';
 export interface DueDeadline {
   address: Address;
   kind: DeadlineKind;
-}
-
-/** Why an attempt was released without counting against the run. */
-export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back';
-
-export type JobEvent =
-  | {
-      type: 'CLAIM';
-      runnerId: string;
-      /** The index of the run among those of its batch, for a batch that holds a selection of its design. */
-      index?: number;
-      now: number;
-    }
-  | { type: 'START'; runnerId: string; attempt: number; now: number }
-  | {
-      type: 'COMPLETE';
-      runnerId: string;
-      attempt: number;
-      telemetry?: RunTelemetry;
-      outcomes?: string;
-      now: number;
-    }
-  | {
-      type: 'FAIL';
-      runnerId: string;
-      attempt: number;
-      reason: FailReason;
-      message: string;
-      /** The error of the simulation itself, without the parts that vary; absent where another attempt may end otherwise. */
-      ownError?: string;
-      telemetry?: RunTelemetry;
-      now: number;
-    }
-  | { type: 'CANCEL'; reason: string | undefined; now: number }
-  | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
-  /** The run waits on its runner, which has not started it. */
-  | { type: 'UNCLAIM'; runnerId: string; attempt: number; now: number }
-  | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
-  | { type: 'CLAIM_EXPIRED'; now: number }
-  | { type: 'TIME_LIMIT'; now: number };
-
-/** One change of a job, for its batch and its runner; one JOBS_CHANGED carries several, in order. */
-export type JobChange = JobClaimed | JobStarted | JobRequeued | JobEnded;
-
-interface AboutJob {
-  jobId: Uuid;
-  batchId: Uuid;
-  runId: number;
-  /** The runner of the attempt; absent when a job is cancelled while Pending. */
-  runnerId: string | undefined;
-  attempt: number;
-  now: number;
-}
-export interface JobClaimed extends AboutJob {
-  type: 'job.claimed';
-  runnerId: string;
-  /** The index of the run among those of its batch; absent where that is the run id. */
-  index?: number;
-  /** True when the run was requeued before, false when it was untouched. */
-  requeued: boolean;
-  cpuMilli: number;
-  memoryBytes: number;
-}
-export interface JobStarted extends AboutJob {
-  type: 'job.started';
-}
-export interface JobRequeued extends AboutJob {
-  type: 'job.requeued';
-  runnerId: string;
-  from: 'Claimed' | 'Running';
-  outcome: AttemptOutcome;
-  why: ReleaseCause | FailReason;
-}
-export interface JobEnded extends AboutJob {
-  type: 'job.ended';
-  from: 'Pending' | 'Claimed' | 'Running';
-  to: Extract<JobStatus, 'Completed' | 'Failed' | 'Timeout' | 'Cancelled'>;
-  /** True when the job was claimed at least once. An untouched run is not in the requeue index. */
-  touched: boolean;
-  /** True when an early-termination condition ended the run: an answer, not a fault. */
-  terminated?: true;
-  error: string | undefined;
-  startedAtMs: number | undefined;
-  /** Absent when its runner did not report it. */
-  telemetry?: RunTelemetry;
-  /** The outcome of a Completed run under each requirement of its study, a letter each; absent without requirements. */
-  outcomes?: string;
-}
-
-export type BatchEvent =
-  | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
-  | { type: 'CANCEL'; reason: string | undefined; now: number }
-  /** Every requirement is settled, the last one by this run of the complete prefix. */
-  | { type: 'SETTLE'; runId: number; now: number }
-  | { type: 'PAUSE'; reason: string | undefined; now: number }
-  | { type: 'RESUME'; now: number }
-  /** A finding has kept every pending run from starting for the dwell time. */
-  | { type: 'BLOCK'; finding: BlockingFinding; now: number }
-  /** None has for the dwell time. */
-  | { type: 'UNBLOCK'; now: number }
-  /** The canary runs have taken long. */
-  | { type: 'CANARY_LATE'; now: number }
-  | { type: 'RELEASE'; reason?: string; now: number };
-
-export interface BatchOpened {
-  type: 'batch.opened';
-  batchId: Uuid;
-  totalJobs: number;
-  now: number;
-}
-/** The batch is being cancelled: each of its touched jobs that is not terminal has yet to take CANCEL. */
-export interface BatchCancelling {
-  type: 'batch.cancelling';
-  batchId: Uuid;
-  reason: string | undefined;
-  now: number;
-}
-export interface BatchEnded {
-  type: 'batch.ended';
-  batchId: Uuid;
-  status: 'Completed' | 'Failed' | 'Cancelled';
-  now: number;
-}
-
-/** The assignment of runs was paused, resumed, or extended beyond the canary runs; or these have ended. */
-export interface BatchFlow {
-  type:
-    | 'batch.paused'
-    | 'batch.resumed'
-    | 'batch.released'
-    | 'batch.canary-passed'
-    | 'batch.canary-failed'
-    | 'batch.canary-late';
-  batchId: Uuid;
-  now: number;
-}
-
-/** The finding that blocks a batch, as it is announced. */
-export interface BlockingFinding {
-  code: string;
-  message: string;
-  remedy: string;
-}
-/** A finding keeps the pending runs of a batch from starting, beyond the dwell time. */
-export interface BatchBlocked {
-  type: 'batch.blocked';
-  batchId: Uuid;
-  finding: BlockingFinding;
-  now: number;
-}
-export interface BatchUnblocked {
-  type: 'batch.unblocked';
-  batchId: Uuid;
-  now: number;
-}
-
-/** More runs of a batch were judged under its requirements; the record of its verdicts has changed. */
-export interface BatchJudged {
-  type: 'batch.judged';
-  batchId: Uuid;
-  /** The requirements that these runs settled, and how many are settled now; absent: none. */
-  settled?: { names: readonly string[]; total: number };
-  now: number;
-}
-
-/** An operator deleted an ended batch, with its jobs. */
-export interface BatchDeleted {
-  type: 'batch.deleted';
-  batchId: Uuid;
-  now: number;
 }
 
 export interface RegisterEvent {
@@ -310,7 +136,6 @@ export interface ActorFailed extends Omit<Extract<SupervisorEvent, { type: 'ACTO
 }
 
 export type JobFact = JobChange;
-export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;
 /** Facts about deleted actors and about records that belong to no actor, emitted by the turn that changes them. */
 export type RecordFact = BatchDeleted | RunnerForgotten | BatchJudged | NotificationDropped;
 export type Fact =

@@ -1,0 +1,89 @@
+/** The events that a batch takes, and the facts that it emits. Times are milliseconds since the epoch. */
+import type { Uuid } from '../../src/contract/types.ts';
+import type { JobChange } from './job.ts';
+
+export type BatchEvent =
+  | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
+  | { type: 'CANCEL'; reason: string | undefined; now: number }
+  /** Every requirement is settled, the last one by this run of the complete prefix. */
+  | { type: 'SETTLE'; runId: number; now: number }
+  | { type: 'PAUSE'; reason: string | undefined; now: number }
+  | { type: 'RESUME'; now: number }
+  /** A finding has kept every pending run from starting for the dwell time. */
+  | { type: 'BLOCK'; finding: BlockingFinding; now: number }
+  /** None has for the dwell time. */
+  | { type: 'UNBLOCK'; now: number }
+  /** The canary runs have taken long. */
+  | { type: 'CANARY_LATE'; now: number }
+  | { type: 'RELEASE'; reason?: string; now: number };
+
+export interface BatchOpened {
+  type: 'batch.opened';
+  batchId: Uuid;
+  totalJobs: number;
+  now: number;
+}
+/** The batch is being cancelled: each of its touched jobs that is not terminal has yet to take CANCEL. */
+export interface BatchCancelling {
+  type: 'batch.cancelling';
+  batchId: Uuid;
+  reason: string | undefined;
+  now: number;
+}
+export interface BatchEnded {
+  type: 'batch.ended';
+  batchId: Uuid;
+  status: 'Completed' | 'Failed' | 'Cancelled';
+  now: number;
+}
+
+/** The assignment of runs was paused, resumed, or extended beyond the canary runs; or these have ended. */
+export interface BatchFlow {
+  type:
+    | 'batch.paused'
+    | 'batch.resumed'
+    | 'batch.released'
+    | 'batch.canary-passed'
+    | 'batch.canary-failed'
+    | 'batch.canary-late';
+  batchId: Uuid;
+  now: number;
+}
+
+/** The finding that blocks a batch, as it is announced. */
+export interface BlockingFinding {
+  code: string;
+  message: string;
+  remedy: string;
+}
+/** A finding keeps the pending runs of a batch from starting, beyond the dwell time. */
+export interface BatchBlocked {
+  type: 'batch.blocked';
+  batchId: Uuid;
+  finding: BlockingFinding;
+  now: number;
+}
+export interface BatchUnblocked {
+  type: 'batch.unblocked';
+  batchId: Uuid;
+  now: number;
+}
+
+/** More runs of a batch were judged under its requirements; the record of its verdicts has changed. */
+export interface BatchJudged {
+  type: 'batch.judged';
+  batchId: Uuid;
+  /** The requirements that these runs settled, and how many are settled now; absent: none. */
+  settled?: { names: readonly string[]; total: number };
+  now: number;
+}
+
+/** An operator deleted an ended batch, with its jobs. */
+export interface BatchDeleted {
+  type: 'batch.deleted';
+  batchId: Uuid;
+  now: number;
+}
+
+/** The facts of the batch's own transitions. */
+export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;

@@ -1,0 +1,90 @@
+/** The events that a job takes, and the changes that it emits. Times are milliseconds since the epoch. */
+import type { AttemptOutcome, FailReason, JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { RunTelemetry } from '../telemetry-tally.ts';
+
+/** Why an attempt was released without counting against the run. */
+export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back';
+
+export type JobEvent =
+  | {
+      type: 'CLAIM';
+      runnerId: string;
+      /** The index of the run among those of its batch, for a batch that holds a selection of its design. */
+      index?: number;
+      now: number;
+    }
+  | { type: 'START'; runnerId: string; attempt: number; now: number }
+  | {
+      type: 'COMPLETE';
+      runnerId: string;
+      attempt: number;
+      telemetry?: RunTelemetry;
+      outcomes?: string;
+      now: number;
+    }
+  | {
+      type: 'FAIL';
+      runnerId: string;
+      attempt: number;
+      reason: FailReason;
+      message: string;
+      /** The error of the simulation itself, without the parts that vary; absent where another attempt may end otherwise. */
+      ownError?: string;
+      telemetry?: RunTelemetry;
+      now: number;
+    }
+  | { type: 'CANCEL'; reason: string | undefined; now: number }
+  | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
+  /** The run waits on its runner, which has not started it. */
+  | { type: 'UNCLAIM'; runnerId: string; attempt: number; now: number }
+  | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
+  | { type: 'CLAIM_EXPIRED'; now: number }
+  | { type: 'TIME_LIMIT'; now: number };
+
+/** One change of a job, for its batch and its runner; one JOBS_CHANGED carries several, in order. */
+export type JobChange = JobClaimed | JobStarted | JobRequeued | JobEnded;
+
+interface AboutJob {
+  jobId: Uuid;
+  batchId: Uuid;
+  runId: number;
+  /** The runner of the attempt; absent when a job is cancelled while Pending. */
+  runnerId: string | undefined;
+  attempt: number;
+  now: number;
+}
+export interface JobClaimed extends AboutJob {
+  type: 'job.claimed';
+  runnerId: string;
+  /** The index of the run among those of its batch; absent where that is the run id. */
+  index?: number;
+  /** True when the run was requeued before, false when it was untouched. */
+  requeued: boolean;
+  cpuMilli: number;
+  memoryBytes: number;
+}
+export interface JobStarted extends AboutJob {
+  type: 'job.started';
+}
+export interface JobRequeued extends AboutJob {
+  type: 'job.requeued';
+  runnerId: string;
+  from: 'Claimed' | 'Running';
+  outcome: AttemptOutcome;
+  why: ReleaseCause | FailReason;
+}
+export interface JobEnded extends AboutJob {
+  type: 'job.ended';
+  from: 'Pending' | 'Claimed' | 'Running';
+  to: Extract<JobStatus, 'Completed' | 'Failed' | 'Timeout' | 'Cancelled'>;
+  /** True when the job was claimed at least once. An untouched run is not in the requeue index. */
+  touched: boolean;
+  /** True when an early-termination condition ended the run: an answer, not a fault. */
+  terminated?: true;
+  error: string | undefined;
+  startedAtMs: number | undefined;
+  /** Absent when its runner did not report it. */
+  telemetry?: RunTelemetry;
+  /** The outcome of a Completed run under each requirement of its study, a letter each; absent without requirements. */
+  outcomes?: string;
+}
