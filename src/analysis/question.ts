@@ -57,9 +57,3 @@ export const parametersOf = ({ query, isPooled }: Question): QueryParameters => 
   ...(isPooled === false ? {} : FAMILY),
   ...WAIT,
 });
-
-/** The members that have a value: an option that is absent is not undefined. */
-export const given = <T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };

@@ -200,6 +200,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/analysis/summary.ts')).convergenceCommand(),
   },
   {
+    name: 'ask',
+    group: ANSWERS,
+    summary: 'any question about a study, by its name in the API',
+    load: async () => (await import('./commands/analysis/ask.ts')).askCommand(),
+  },
+  {
     name: 'report',
     group: ANSWERS,
     summary: 'one HTML file about a study, for the screen and for paper',

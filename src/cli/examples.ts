@@ -63,6 +63,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   diff: ['simbatch diff 01a1fd51 latest'],
   worst: ['simbatch worst latest miss_m -k 5'],
   convergence: ['simbatch convergence latest miss_m --half-width 0.5'],
+  ask: ['simbatch ask distributions latest', 'simbatch ask worst latest miss_m -k 5 -o json'],
   report: ['simbatch report latest -f report.html'],
   audit: ['simbatch audit latest --fraction 0.02 --watch', 'simbatch audit latest'],
   manifest: ['simbatch manifest latest -f manifest.ndjson', 'simbatch manifest verify manifest.ndjson'],

@@ -14,16 +14,24 @@ export type QueryOf<P extends QueryParameters> = Readonly<Static<TObject<P>>>;
 /** Most values of one list parameter. */
 export const MAX_VALUES = 1_000;
 
+/** `fallback` is the value that holds where the parameter is not given; without it, the description says what holds. */
+const optional = <T extends TSchema>(schema: T, fallback?: Static<T>) =>
+  Type.Optional(fallback === undefined ? schema : Type.Unsafe<Static<T>>({ ...schema, default: fallback }));
+
 /** Text of 1 to `maxLength` characters. */
 export const textValue = (description: string, maxLength: number = LIMITS.nameLength) =>
   Type.String({ minLength: 1, maxLength, description });
-export const textQuery = (description: string, maxLength?: number) => Type.Optional(textValue(description, maxLength));
-export const choiceQuery = <const V extends readonly string[]>(values: V, description: string) =>
-  Type.Optional(enumOf(values, description));
-export const integerQuery = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, description }));
+export const textQuery = (description: string, maxLength?: number, fallback?: string) =>
+  optional(textValue(description, maxLength), fallback);
+export const choiceQuery = <const V extends readonly string[]>(values: V, description: string, fallback?: V[number]) =>
+  optional(enumOf(values, description), fallback);
+export const integerQuery = (minimum: number, maximum: number, description: string, fallback?: number) =>
+  optional(Type.Integer({ minimum, maximum, description }), fallback);
 export const numberQuery = (minimum: number, maximum: number, description: string) =>
   Type.Optional(Type.Number({ minimum, maximum, description }));
+/** A number between 0 and 1, neither included. */
+export const shareQuery = (description: string, fallback?: number) =>
+  optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1, description }), fallback);
 
 /** Several values of one schema, by repetition or comma. */
 const several = <T extends TSchema>(items: T, description: string) =>

@@ -4,8 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUESTIONS } from '../../src/analysis/questions.ts';
 import { packageRoot } from '../../src/base/package.ts';
+import { fileAnalysis } from '../../src/cli/offline/file-analysis.ts';
+import { study } from '../support/studies.ts';
+import { type Run, tableOf } from './tables.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+
+const RULE = { variable: 'miss', condition: '> 58' };
 
 /** The dashboard draws them; a notebook has the runs themselves. */
 const DRAWN = ['distributions', 'telemetry-band', 'transitions'];
@@ -28,6 +33,46 @@ describe('analysis/questions', () => {
       const { query } = QUESTIONS.find((it) => it.name === name)!;
       expect(parameters, name).to.have.members(Object.keys(query));
     }
+  });
+
+  it('answer without an optional parameter as with the default that the API description and the help name', async () => {
+    const runs = Array.from({ length: 60 }, (_, row): Run => {
+      const parameters = { wind: (row * 37) % 60, mass: (row * 11) % 7 };
+      const outputs = [['miss', parameters.wind + (row % 3)]] as const;
+      if (row % 11 === 5)
+        return { status: 'Failed', reason: 'early_termination', parameters, outputs, terminatedBy: RULE };
+      return row % 9 === 4
+        ? { status: 'Failed', reason: 'exit', parameters }
+        : { status: 'Completed', parameters, outputs };
+    });
+    const submission = study({ runs: 60 });
+    const file = fileAnalysis({ table: tableOf(runs), submission, warnings: [] });
+    const { batchId } = tableOf(runs);
+    const required: Record<string, Record<string, unknown>> = {
+      verdicts: { output: 'miss', condition: '<= 50', probability: 0.5 },
+      sensitivity: { output: 'miss' },
+      convergence: { output: 'miss', quantity: 'p50' },
+      worst: { output: 'miss' },
+      compare: { with: batchId },
+    };
+    const compared: string[] = [];
+    for (const { name, query } of QUESTIONS) {
+      for (const [parameter, schema] of Object.entries(query)) {
+        const { default: fallback } = schema as { default?: unknown };
+        if (fallback === undefined) continue;
+        const without = required[name] ?? {};
+        const ask = (asked: object): Promise<object> => file.ask(name, batchId, asked);
+        expect(await ask({ ...without, [parameter]: fallback }), `${name} ${parameter}`).to.deep.equal(
+          await ask(without),
+        );
+        compared.push(`${name} ${parameter}`);
+      }
+    }
+    expect(compared).to.include.members(['worst k', 'worst direction', 'verdicts terminated', 'summary missing']);
+    const fewer = await file.ask('worst', batchId, { output: 'miss', k: 9 });
+    expect(fewer, 'a default that is not the one of the answer would be seen').not.to.deep.equal(
+      await file.ask('worst', batchId, { output: 'miss' }),
+    );
   });
 
   it('have each a row in the table of docs/analysis.md', () => {

@@ -1,9 +1,10 @@
-/** A new question is one file and its line in the list: route, description, worker, client and answers from files follow. */
+/** A new question is one file and its line in the list: route, description, worker, client, answers from files and a command follow. */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import type { Command } from 'commander';
 import { packageRoot } from '../../src/base/package.ts';
 import { study } from '../support/studies.ts';
 
@@ -55,7 +56,7 @@ describe('http: a new question', function () {
   const load = (path: string): Promise<Modules> =>
     import(pathToFileURL(join(root, 'dist/src', path)).href) as Promise<Modules>;
 
-  it('has a route, a description, an answer of the worker, a method of the client and an answer from a file', async () => {
+  it('has a route, a description, an answer of the worker, a method of the client, an answer from a file and a command', async () => {
     const { openCoordinator } = await load('coordinator/coordinator.js');
     const { openStore } = await load('coordinator/kernel/storage/open-store.js');
     const { systemClock } = await load('base/clock.js');
@@ -89,10 +90,37 @@ describe('http: a new question', function () {
       const table = new Builder({ batchId: batch_id, method: 'monte_carlo', runs: 4 }).build();
       const file = fileAnalysis!({ table, submission: {}, warnings: [] });
       expect((await file.ask('open-runs', batch_id, { times: 2 })).open).to.equal(8);
+      await insistOnCommand(server.url);
     } finally {
       coordinator.releaseWaiting();
       await server.close(1_000);
       await coordinator.close();
     }
   });
+
+  /** Runs `simbatch ask open-runs` in this process. */
+  async function insistOnCommand(endpoint: string): Promise<void> {
+    const { run, buildProgram } = await load('cli/program.js');
+    const { completeWords } = await load('cli/completion/candidates.js');
+    const file = join(root, 'answer.txt');
+    const ask = async (...args: string[]): Promise<[code: number, text: string]> => {
+      await writeFile(file, '');
+      const code = await run!(['ask', 'open-runs', 'latest', ...args, '-f', file, '--endpoint', endpoint]);
+      return [code, await readFile(file, 'utf8')];
+    };
+    const [code, text] = await ask('--times', '3', '-o', 'json');
+    expect(code).to.equal(0);
+    expect(JSON.parse(text)).to.include({ open: 15, of: 5 });
+    expect((await ask('-o', 'table'))[1]).to.match(/^of +5\nn_used +0\n[^]*open +5\n$/m);
+
+    const { commands } = await buildProgram!(['ask']);
+    const part = commands
+      .find((it: Command) => it.name() === 'ask')
+      .commands.find((it: Command) => it.name() === 'open-runs') as Command;
+    expect(part.helpInformation()).to.match(
+      /count the open runs of a batch[^]*--times <number> +a factor; 1 without it\n/,
+    );
+    const { candidates } = await completeWords!(part, ['latest', '--'], {});
+    expect(candidates.map((it: [string]) => it[0])).to.include.members(['--times', '--family', '--from']);
+  }
 });

@@ -1,8 +1,9 @@
 /** The parameters that drive the failures. */
+import { given } from '../../base/given.ts';
 import { StudyAttribution } from '../../contract/answers/causes.ts';
 import { CONFIDENCE, FAILING } from '../../contract/answers/queries.ts';
 import { studyAttribution } from '../attribution/study-attribution.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
 
 export const attribution = question({

@@ -1,4 +1,5 @@
 /** Two studies compared: configuration, outcomes, outputs. */
+import { given } from '../../base/given.ts';
 import { StudyComparison } from '../../contract/answers/comparison.ts';
 import { CONFIDENCE, FAILING } from '../../contract/answers/queries.ts';
 import { textValue } from '../../contract/queries.ts';
@@ -6,7 +7,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { isBatchId } from '../../domain/ids.ts';
 import { designOf } from '../compare/pairing.ts';
 import { type ComparedStudy, compareStudies } from '../compare/study-comparison.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
 import { type AnsweredStudy, inDeclaredOrder } from '../table/answered-study.ts';
 

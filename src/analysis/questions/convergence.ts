@@ -1,10 +1,11 @@
 /** How an estimate settles with the number of runs. */
+import { given } from '../../base/given.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
 import { Convergence } from '../../contract/answers/outputs.ts';
 import { CONFIDENCE, MISSING, OUTPUT } from '../../contract/answers/queries.ts';
 import { type QueryOf, numberQuery, textQuery } from '../../contract/queries.ts';
 import { type Quantity, convergence as converging } from '../outputs/convergence.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { DEFAULT_CONFIDENCE } from '../requirements/requirement.ts';
 import { limitedToSettled } from '../requirements/settled.ts';
 import { requireOutput } from '../table/answered-study.ts';

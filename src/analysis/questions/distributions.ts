@@ -1,8 +1,9 @@
 /** Histograms of the parameters that vary and of the numeric outputs. */
+import { given } from '../../base/given.ts';
 import { StudyDistributions } from '../../contract/answers/outputs.ts';
 import { integerQuery } from '../../contract/queries.ts';
 import { distributions as histograms } from '../outputs/distributions.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { inDeclaredOrder } from '../table/answered-study.ts';
 
 type Declared = Record<string, { units?: string | null | undefined }>;

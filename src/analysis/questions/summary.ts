@@ -1,8 +1,9 @@
 /** Statistics of the outputs, the failures by pattern, and the verdicts on the requirements. */
+import { given } from '../../base/given.ts';
 import { StudySummary } from '../../contract/answers/outputs.ts';
 import { CONFIDENCE, MISSING } from '../../contract/answers/queries.ts';
 import { numbersQuery } from '../../contract/queries.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
 import { limitedToSettled } from '../requirements/settled.ts';
 import { summarizeStudy } from '../summary.ts';

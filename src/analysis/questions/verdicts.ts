@@ -1,22 +1,23 @@
 /** The verdicts on the requirements of a study, or on the requirement of the query. */
-import { CONFIDENCE, OUTPUT, share } from '../../contract/answers/queries.ts';
+import { given } from '../../base/given.ts';
+import { CONFIDENCE, OUTPUT } from '../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../contract/answers/requirements.ts';
 import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { type QueryOf, choiceQuery, textQuery } from '../../contract/queries.ts';
+import { type QueryOf, choiceQuery, shareQuery, textQuery } from '../../contract/queries.ts';
 import type { Requirement } from '../../contract/types.ts';
-import { given, question } from '../question.ts';
+import { question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
 import { judgeStudy } from '../requirements/verdicts.ts';
 import { requireOutput } from '../table/answered-study.ts';
 
 const query = {
   ...OUTPUT,
-  condition: textQuery('With `output`: the condition under which a run passes.', LIMITS.textLength),
-  probability: share('With `output`: the required probability of passing.'),
+  condition: textQuery('With `output`: the condition under which a run passes, such as `<= 50`.', LIMITS.textLength),
+  probability: shareQuery('With `output`: the required probability of passing.'),
   ...CONFIDENCE,
-  terminated: choiceQuery(TERMINATED_RULES, 'How a run counts that a rule ended early; `fail` without it.'),
-  look: choiceQuery(LOOKS, 'Judged once, or after each run; `once` without it.'),
+  terminated: choiceQuery(TERMINATED_RULES, 'With `output`: how a run counts that a rule ended early.', 'fail'),
+  look: choiceQuery(LOOKS, 'With `output`: judged once, or after each run.', 'once'),
 };
 
 export const verdicts = question({

@@ -13,8 +13,8 @@ export const worst = question({
   summary: 'List the runs with the most extreme values of an output',
   query: {
     ...REQUIRED_OUTPUT,
-    k: integerQuery(1, 1000, 'How many runs; 10 without it.'),
-    direction: choiceQuery(DIRECTIONS, '`largest` without it.'),
+    k: integerQuery(1, 1000, 'How many runs.', 10),
+    direction: choiceQuery(DIRECTIONS, 'Which extreme.', 'largest'),
   },
   response: WorstRuns,
   answer(study, { output, k = 10, direction = 'largest' }) {

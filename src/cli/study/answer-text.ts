@@ -48,21 +48,25 @@ export function intervalLines({ outputs }: Pick<StudySummary, 'outputs'>): strin
 /** A table with the brackets beside their quantiles needs about this many columns. */
 const ROOMY = 160;
 
-const STATISTICS: readonly Column[] = [
+/** The quantiles of the table where no others are asked for. */
+const QUANTILES = [0.05, 0.5, 0.95];
+
+const statisticsColumns = (quantiles: readonly number[]): Column[] => [
   { name: 'output', shrink: 16 },
   { ...right('count'), rank: 6 },
   { ...right('mean'), rank: 1 },
   { ...right('sd'), rank: 3 },
   { ...right('min'), rank: 5 },
-  right('P5'),
-  { ...right('P50'), rank: 2 },
-  right('P95'),
+  ...quantiles.map((p) => ({ ...right(`P${formatNumber(100 * p)}`), ...(p === 0.5 ? { rank: 2 } : {}) })),
   { ...right('max'), rank: 4 },
 ];
 
 /** The statistics of every output; on a narrow terminal the interval of a quantile is below it. */
-export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, options: TableOptions = {}): string {
-  const shown = [0.05, 0.5, 0.95];
+export function statisticsTable(
+  { outputs }: Pick<StudySummary, 'outputs'>,
+  options: TableOptions = {},
+  quantiles: readonly number[] = QUANTILES,
+): string {
   const isNarrow = (options.width ?? Number.POSITIVE_INFINITY) < ROOMY;
   const rows = outputs
     .filter((it) => it.count > 0)
@@ -72,7 +76,7 @@ export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, opti
       meanText(it.mean, it.mean_interval),
       it.sd === null ? '-' : formatNumber(it.sd, 4),
       cell(it.min),
-      ...shown.map((p) =>
+      ...quantiles.map((p) =>
         quantileCell(
           it.quantiles.find((quantile) => quantile.p === p),
           isNarrow,
@@ -80,7 +84,7 @@ export function statisticsTable({ outputs }: Pick<StudySummary, 'outputs'>, opti
       ),
       cell(it.max),
     ]);
-  return renderTable(STATISTICS, rows, options);
+  return renderTable(statisticsColumns(quantiles), rows, options);
 }
 
 /** The failures, most frequent first, at most ten patterns. */

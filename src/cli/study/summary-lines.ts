@@ -3,8 +3,12 @@ import type { StudySummary } from '../../contract/types.ts';
 import type { TableOptions } from '../terminal/table.ts';
 import { failureLines, intervalLines, limitLines, statisticsTable, verdictLines } from './answer-text.ts';
 
-/** The sentence, the verdicts, the statistics, the failures. */
-export function summaryLines(summary: StudySummary, options: TableOptions = {}): string[] {
+/** The sentence, the verdicts, the statistics with these quantiles (P5, P50 and P95 without them), the failures. */
+export function summaryLines(
+  summary: StudySummary,
+  options: TableOptions = {},
+  quantiles?: readonly number[],
+): string[] {
   const said = summary.warnings.map(({ code }) => code);
   const lines = [
     summary.sentence,
@@ -12,7 +16,7 @@ export function summaryLines(summary: StudySummary, options: TableOptions = {}):
     ...verdictLines(summary.requirements, said),
   ];
   if (summary.outputs.some((it) => it.count > 0))
-    lines.push('', statisticsTable(summary, options), ...intervalLines(summary));
+    lines.push('', statisticsTable(summary, options, quantiles), ...intervalLines(summary));
   const failures = failureLines(summary);
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }

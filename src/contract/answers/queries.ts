@@ -6,13 +6,11 @@ import {
   PAGE_QUERY,
   choiceQuery,
   integerQuery,
-  numberQuery,
+  shareQuery,
   textQuery,
   textValue,
   textsQuery,
 } from '../queries.ts';
-
-export const share = (description: string) => numberQuery(0, 1, description);
 
 /** Longest `where` expression. */
 const WHERE_LENGTH = 8192;
@@ -21,29 +19,33 @@ export const WAIT = {
   wait: integerQuery(
     0,
     LIMITS.waitSeconds,
-    'Seconds to wait for an answer that is not ready; 30 without it. After them the answer is 202.',
+    'Seconds to wait for an answer that is not ready. After them the answer is 202.',
+    30,
   ),
 };
 export const FAMILY = {
   family: choiceQuery(
     ['true', 'false'],
-    '`true`: the runs of the batch are pooled with those of its extensions and reruns, of each run the latest that ended. `false` without it.',
+    '`true`: the runs of the batch are pooled with those of its extensions and reruns, of each run the latest that ended.',
+    'false',
   ),
 };
-export const CONFIDENCE = { confidence: share('Confidence of intervals and tests, between 0 and 1; 0.95 without it.') };
+export const CONFIDENCE = { confidence: shareQuery('Confidence of intervals and tests, between 0 and 1.', 0.95) };
 export const MISSING = {
   missing: choiceQuery(
     MISSING_RULES,
-    'How quantiles take the runs without a value. `any`: it may be any, and intervals hold for each. `at_random`: runs that crashed, timed out or were lost are left out; those that a rule ended are not. `any` without it.',
+    'How quantiles take the runs without a value. `any`: it may be any, and intervals hold for each. `at_random`: runs that crashed, timed out or were lost are left out; those that a rule ended are not.',
+    'any',
   ),
 };
-const OUTPUT_NAME = 'Flat name of an output, or `execution_secs`.';
+const OUTPUT_NAME = 'Flat name of an output, such as `miss_m`, or `execution_secs`; the summary lists them.';
 export const OUTPUT = { output: textQuery(OUTPUT_NAME) };
 export const REQUIRED_OUTPUT = { output: textValue(OUTPUT_NAME) };
 export const FAILING = {
   failing: textQuery(
-    'The failing runs: `failed`, a class, the name of a requirement, the id of a failure pattern, or a condition such as `outputs.miss_m > 50`. `failed` without it.',
+    'The failing runs: `failed`, a class, the name of a requirement, the id of a failure pattern, or a condition such as `outputs.miss_m > 50`.',
     WHERE_LENGTH,
+    'failed',
   ),
 };
 

@@ -17,6 +17,9 @@ interface ValueSchema {
   pattern?: string;
   minimum: number;
   maximum: number;
+  /** In place of `minimum` and `maximum`. */
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
   /** Of free text alone. */
   maxLength?: number;
 }
@@ -101,12 +104,13 @@ function readInteger(name: string, value: string, range: { minimum: number; maxi
   );
 }
 
-function readNumber(name: string, value: string, range: { minimum: number; maximum: number }): number {
+function readNumber(name: string, value: string, range: ValueSchema): number {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = range;
   const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= range.minimum && number <= range.maximum) return number;
-  throw malformed(
-    `The query parameter \`${name}\` is ${shown(value)}; it must be a number from ${range.minimum} to ${range.maximum}.`,
-  );
+  const isInRange = above === undefined ? number >= minimum && number <= maximum : number > above && number < below!;
+  if (isInRange) return number;
+  const allowed = above === undefined ? `from ${minimum} to ${maximum}` : `between ${above} and ${below}`;
+  throw malformed(`the query parameter \`${name}\` is ${shown(value)}; it must be a number ${allowed}`);
 }
 
 function readText(name: string, value: string, maxLength: number): string {

@@ -1,27 +1,14 @@
 /** `simbatch why`: which parameters drive the failures; `simbatch sensitivity`: which drive an output; `simbatch diff`. */
 import type { Command } from 'commander';
+import { attribution } from '../../../analysis/questions/attribution.ts';
+import { compare } from '../../../analysis/questions/compare.ts';
+import { sensitivity } from '../../../analysis/questions/sensitivity.ts';
 import type { StudyAttribution, StudyComparison } from '../../../contract/types.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import { renderTable, type Column, type TableOptions } from '../../terminal/table.ts';
-import {
-  answerCommand,
-  familyCommand,
-  familyQuery,
-  given,
-  noMore,
-  openSource,
-  printAnswer,
-  required,
-  type AnswerFlags,
-} from './answer-command.ts';
-
-interface FailingFlags extends AnswerFlags {
-  failing?: string;
-}
-
-const FAILING = 'failed, a class, a requirement, a failure pattern, or a condition such as "outputs.miss_m > 50"';
+import { questionCommand } from './question-command.ts';
 
 type Cause = StudyAttribution['causes'][number];
 
@@ -57,25 +44,18 @@ const SENSITIVITY: readonly Column[] = [
   right('srrc', 4),
 ];
 
-export function whyCommand(): Command {
-  return familyCommand('why', 'which parameters drive the failures')
-    .option('--failing <choice>', `the failing runs: ${FAILING}`)
-    .action(async (reference: string | undefined, { failing, confidence, ...flags }: FailingFlags) => {
-      const { analysis, batchId, rest } = await openSource(flags, [reference]);
-      noMore(rest, 0);
-      const found = await analysis.ask('attribution', batchId, {
-        ...given({ failing, confidence }),
-        ...familyQuery(flags),
-      });
-      await printAnswer(flags, found, (answer, options) => [
-        ...answer.causes.flatMap((it) => causeLines(it, options)),
-        ...(answer.causes.length === 0 ? [] : ['all failing runs together:']),
-        answer.sentence,
-        ...limitLines(answer, ['runs-left-out']),
-        ...(answer.parameters.length === 0 ? [] : ['', attributionTable(answer.parameters, options)]),
-      ]);
-    });
-}
+export const whyCommand = (): Command =>
+  questionCommand(attribution, {
+    name: 'why',
+    summary: 'which parameters drive the failures',
+    lines: (answer, options) => [
+      ...answer.causes.flatMap((it) => causeLines(it, options)),
+      ...(answer.causes.length === 0 ? [] : ['all failing runs together:']),
+      answer.sentence,
+      ...limitLines(answer, ['runs-left-out']),
+      ...(answer.parameters.length === 0 ? [] : ['', attributionTable(answer.parameters, options)]),
+    ],
+  });
 
 /** One class and pattern of failures by itself. */
 function causeLines(
@@ -103,48 +83,29 @@ function attributionTable(parameters: StudyAttribution['parameters'], options: T
   return renderTable(ATTRIBUTION, rows, options);
 }
 
-export function sensitivityCommand(): Command {
-  return familyCommand('sensitivity', 'which parameters drive an output')
-    .argument('[output]', 'the output, such as miss_m')
-    .action(async (reference: string | undefined, name: string | undefined, flags: AnswerFlags) => {
-      const { analysis, batchId, rest } = await openSource(flags, [reference, name]);
-      noMore(rest, 1);
-      const query = {
-        output: required(rest[0], 'output'),
-        ...given({ confidence: flags.confidence }),
-        ...familyQuery(flags),
-      };
-      await printAnswer(flags, await analysis.ask('sensitivity', batchId, query), (answer, options) => [
-        answer.sentence,
-        ...limitLines(answer, ['runs-left-out']),
-        ...(answer.parameters.length === 0 ? [] : ['']),
-        renderTable(
-          SENSITIVITY,
-          answer.parameters.map((it) => [
-            it.name,
-            yes(it.told_apart),
-            ...[it.sobol_cosine, it.noise_floor, it.prcc, it.prcc_p_holm, it.spearman, it.srrc].map((value) =>
-              value === null ? '-' : formatNumber(value, 3),
-            ),
-          ]),
-          options,
-        ),
-      ]);
-    });
-}
+export const sensitivityCommand = (): Command =>
+  questionCommand(sensitivity, {
+    summary: 'which parameters drive an output',
+    lines: (answer, options) => [
+      answer.sentence,
+      ...limitLines(answer, ['runs-left-out']),
+      ...(answer.parameters.length === 0 ? [] : ['']),
+      renderTable(
+        SENSITIVITY,
+        answer.parameters.map((it) => [
+          it.name,
+          yes(it.told_apart),
+          ...[it.sobol_cosine, it.noise_floor, it.prcc, it.prcc_p_holm, it.spearman, it.srrc].map((value) =>
+            value === null ? '-' : formatNumber(value, 3),
+          ),
+        ]),
+        options,
+      ),
+    ],
+  });
 
-export function diffCommand(): Command {
-  return answerCommand('diff', 'compare a study with another one')
-    .argument('[after]', 'the study after')
-    .option('--failing <choice>', `the failing runs: ${FAILING}`)
-    .action(async (before: string | undefined, after: string | undefined, flags: FailingFlags) => {
-      const { analysis, batchId, otherId, rest } = await openSource(flags, [before, after], 2);
-      noMore(rest, 0);
-      const { failing, confidence } = flags;
-      const answer = await analysis.ask('compare', batchId, { with: otherId, ...given({ failing, confidence }) });
-      await printAnswer(flags, answer, comparisonLines);
-    });
-}
+export const diffCommand = (): Command =>
+  questionCommand(compare, { name: 'diff', summary: 'compare a study with another one', lines: comparisonLines });
 
 const MOST_CHANGES = 20;
 

@@ -1,7 +1,7 @@
 /** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
-import { Option, type Command } from 'commander';
-import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
-import type { Look, StudyVerdicts, TerminatedRule } from '../../../contract/types.ts';
+import type { Command } from 'commander';
+import { verdicts } from '../../../analysis/questions/verdicts.ts';
+import type { StudyVerdicts } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { limitLines, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
@@ -9,50 +9,22 @@ import { verdictExitCode } from '../../study/verdicts.ts';
 import { shareInPercent } from '../../../analysis/wording.ts';
 import { statusTone } from '../../terminal/colour.ts';
 import { renderTable, type TableOptions } from '../../terminal/table.ts';
-import {
-  familyCommand,
-  familyQuery,
-  given,
-  noMore,
-  openSource,
-  printAnswer,
-  share,
-  type AnswerFlags,
-} from './answer-command.ts';
+import { questionCommand } from './question-command.ts';
 
-interface VerdictFlags extends AnswerFlags {
-  on?: string;
-  condition?: string;
-  probability?: number;
-  terminated?: TerminatedRule;
-  look?: Look;
-}
-
-export function verdictCommand(): Command {
-  return familyCommand('verdict', 'judge the requirements of a study, or one given here')
-    .option('--on <output>', 'the output of a requirement given here')
-    .option('--condition <condition>', 'with --on: the condition under which a run passes, such as "<= 50"')
-    .addOption(new Option('--probability <share>', 'with --on: the required probability of passing').argParser(share))
-    .addOption(
-      new Option('--terminated <rule>', 'with --on: how runs count that a rule ended').choices(TERMINATED_RULES),
-    )
-    .addOption(new Option('--look <look>', 'with --on: judged once, or after each run').choices(LOOKS))
-    .action(async (reference: string | undefined, flags: VerdictFlags) => {
-      const { analysis, batchId, rest } = await openSource(flags, [reference]);
-      noMore(rest, 0);
-      const { on: output, condition, probability, confidence, terminated, look } = flags;
-      const query = {
-        ...given({ output, condition, probability, confidence, terminated, look }),
-        ...familyQuery(flags),
-      };
-      const { requirements } = await printAnswer(flags, await analysis.ask('verdicts', batchId, query), verdictReport);
+export const verdictCommand = (): Command =>
+  questionCommand(verdicts, {
+    name: 'verdict',
+    summary: 'judge the requirements of a study, or one given here',
+    flags: { output: '--on <output>', condition: '--condition <condition>', terminated: '--terminated <rule>' },
+    lines: verdictReport,
+    printed({ requirements }) {
       if (requirements.length === 0) {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);
       }
       process.exitCode = verdictExitCode(requirements.map((it) => it.verdict));
-    });
-}
+    },
+  });
 
 /** The sentences, the limits of the answer, and a table of the counts. */
 export function verdictReport(answer: StudyVerdicts, options: TableOptions = {}): string[] {

@@ -1,5 +1,6 @@
 /** `simbatch table`: the runs of a study as a table for people, or as JSON, NDJSON, CSV, Parquet or Arrow. */
 import { Option, type Command } from 'commander';
+import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import { TABLE_FORMATS, type TableFormat } from '../../../contract/enums.ts';
@@ -13,7 +14,6 @@ import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import { statusTone, type Tone } from '../../terminal/colour.ts';
 import { note, writeData, writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { tableOptions, type Column, writeTable } from '../../terminal/table.ts';
-import { given } from '../analysis/answer-command.ts';
 import { answerLines, answerOf } from '../../progress/answer-line.ts';
 import { summaryLines } from '../../study/summary-lines.ts';
 

@@ -1,6 +1,7 @@
 /** `simbatch extend`, `rerun` and `compare`: create a study that comes of another one. */
 import type { Command } from 'commander';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
+import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { FAILURE_KINDS, TERMINAL_STATUSES, type FailureKind } from '../../../contract/enums.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
@@ -156,11 +157,4 @@ export async function create(
   }
   if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
   else if (flags.output === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
-}
-
-/** The members that have a value. */
-function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

@@ -1,13 +1,11 @@
-/** The shape of the commands that print an answer about a study: sentence and table, or the same JSON as HTTP. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+/** The study that a command answers about: of the coordinator, or in files of runs. */
+import { type Command, Option } from 'commander';
 import type { Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import type { AnswerSource } from '../../offline/file-analysis.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { writeJson, writeText } from '../../terminal/output.ts';
-import { tableOptions, type TableOptions } from '../../terminal/table.ts';
 
 export interface SourceFlags extends ClientFlags {
   /** Files of runs, in place of a coordinator. */
@@ -16,10 +14,6 @@ export interface SourceFlags extends ClientFlags {
   study?: string[];
   /** With the runs of the extensions and reruns of the study. */
   family?: boolean;
-}
-
-export interface AnswerFlags extends SourceFlags {
-  confidence?: number;
 }
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
@@ -39,19 +33,6 @@ export const sourceCommand = (name: string, summary: string): Command =>
       ),
     );
 
-/** `--family`, as the arguments of `Command.option`. */
-export const FAMILY_OPTION = [
-  '--family',
-  'with the extensions and reruns of the study: the latest of each run',
-] as const;
-
-/** The same with `--family`. */
-export const familyCommand = (name: string, summary: string): Command =>
-  answerCommand(name, summary).option(
-    '--family',
-    'with the extensions and reruns of the study: the latest of each run',
-  );
-
 /** The query parameter of `--family`. @throws Failure with `--from`: a file holds the runs that it holds. */
 export function familyQuery({ family, from }: SourceFlags): { family?: 'true' } {
   if (family !== true) return {};
@@ -60,21 +41,6 @@ export function familyQuery({ family, from }: SourceFlags): { family?: 'true' } 
     EXIT.usage,
     '--family has no meaning with --from: write the file with the family, `simbatch table --family`',
   );
-}
-
-/** The same with `--confidence`. */
-export const answerCommand = (name: string, summary: string): Command =>
-  sourceCommand(name, summary).addOption(
-    new Option('--confidence <share>', 'of intervals and tests, between 0 and 1 (default: 0.95)').argParser(share),
-  );
-
-/** Parses a number between 0 and 1, neither included. */
-export function share(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value > 0 && value < 1)) {
-    throw new InvalidArgumentError('It must be a number between 0 and 1, such as 0.9.');
-  }
-  return value;
 }
 
 /** The study that a command is about, and the arguments after it. */
@@ -135,12 +101,6 @@ async function openFiles(
   return { analysis: fileAnalysis(first!, second), batchId, otherId, rest };
 }
 
-/** An argument that a command needs beside the study. @throws Failure where there is none. */
-export function required(value: string | undefined, what: string): string {
-  if (value === undefined) throw new Failure(EXIT.usage, `the ${what} is missing: name one; the summary lists them`);
-  return value;
-}
-
 /** Refuses arguments after those that a command takes. */
 export function noMore(rest: readonly (string | undefined)[], taken: number): void {
   const extra = rest[taken];
@@ -150,20 +110,3 @@ export function noMore(rest: readonly (string | undefined)[], taken: number): vo
       `"${extra}" is one argument too many: with --from, a file takes the place of the study`,
     );
 }
-
-/** Prints an answer, as lines with tables that fit the terminal, or as JSON. Returns it. */
-export async function printAnswer<T>(
-  { output }: Pick<ClientFlags, 'output'>,
-  answer: T,
-  lines: (answer: T, options: TableOptions) => readonly string[],
-): Promise<T> {
-  if (output === 'json') await writeJson(answer);
-  else await writeText(lines(answer, tableOptions(output)));
-  return answer;
-}
-
-/** The options that are given. */
-export const given = <T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };

@@ -1,0 +1,99 @@
+/**
+ * The command of a question: its arguments, options, help and completion follow from the query of the question, and without a
+ * presentation of its own it prints any answer as names, values and tables.
+ */
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import { type Question } from '../../../analysis/question.ts';
+import type { QuestionName } from '../../../analysis/questions.ts';
+import { given } from '../../../base/given.ts';
+import type { NamedSchema } from '../../../contract/build.ts';
+import type { QueryOf, QueryParameters } from '../../../contract/queries.ts';
+import type { Uuid } from '../../../contract/types.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import type { AnswerSource } from '../../offline/file-analysis.ts';
+import { BATCH_ARGUMENT } from '../../study/references.ts';
+import { writeJson, writeText } from '../../terminal/output.ts';
+import { tableOptions, type TableOptions } from '../../terminal/table.ts';
+import { plainLines } from './plain-answer.ts';
+import { asHelp, queryOptions, type ParameterFlags, type PlacedParameter } from './query-options.ts';
+import { familyQuery, noMore, openSource, sourceCommand, type SourceFlags } from './source.ts';
+
+/** The query of a command, and the study it asks about. */
+export interface AskedStudy<Q> {
+  query: Q;
+  analysis: AnswerSource;
+  batchId: Uuid;
+  family: { family?: 'true' };
+}
+
+/** The members of a command that do not follow from its question. */
+export interface Presentation<Q extends QueryParameters, A> {
+  /** The name of the command. Default: that of the question. */
+  name?: string;
+  /** Default: the description of the question. */
+  summary?: string;
+  /** Flags of parameters whose option has another name. */
+  flags?: ParameterFlags<Q>;
+  /** The lines of an answer for people. */
+  lines?: (
+    answer: A,
+    options: TableOptions,
+    asked: AskedStudy<QueryOf<Q>>,
+  ) => readonly string[] | Promise<readonly string[]>;
+  /** Called when the answer is printed; sets the exit code. */
+  printed?: (answer: A) => void;
+}
+
+export function questionCommand<N extends string, Q extends QueryParameters, A extends NamedSchema, E>(
+  question: Question<N, Q, A, E>,
+  presentation: Presentation<Q, Static<A>> = {},
+): Command {
+  const {
+    name = question.name,
+    summary = sentenceOf(question),
+    flags = {},
+    lines = plainLines,
+    printed,
+  } = presentation;
+  const isComparison = question.other !== undefined;
+  const { with: _, ...own } = question.query;
+  const { placed, options } = queryOptions(isComparison ? own : question.query, flags);
+  const command = sourceCommand(name, summary);
+  if (isComparison) command.argument('[after]', `the study after: ${BATCH_ARGUMENT}`);
+  for (const it of placed) command.argument(`[${it.name}]`, it.description);
+  if (question.isPooled !== false)
+    command.option('--family', 'with the extensions and reruns of the study: the latest of each run');
+  for (const { option } of options) command.addOption(option);
+
+  return command.action(async (...called: unknown[]) => {
+    const values = called.at(-2) as SourceFlags & Record<string, unknown>;
+    const references = called.slice(0, command.registeredArguments.length) as (string | undefined)[];
+    const { analysis, batchId, otherId, rest } = await openSource(values, references, isComparison ? 2 : 1);
+    noMore(rest, placed.length);
+    const written = options.map(({ parameter, option }) => [parameter, values[option.attributeName()]] as const);
+    const query = given({
+      ...(isComparison ? { with: otherId } : {}),
+      ...Object.fromEntries(placed.map((it, at) => [it.name, textOf(it, rest[at])])),
+      ...Object.fromEntries(written),
+    }) as QueryOf<Q>;
+    const family = familyQuery(values);
+    const asked = { ...query, ...family } as never;
+    const answer = (await analysis.ask(question.name as QuestionName, batchId, asked)) as Static<A>;
+    if (values.output === 'json') await writeJson(answer);
+    else await writeText(await lines(answer, tableOptions(values.output), { query, analysis, batchId, family }));
+    printed?.(answer);
+  });
+}
+
+/** @throws Failure where a required argument is missing */
+function textOf({ name, description, isRequired }: PlacedParameter, value: string | undefined): string | undefined {
+  if (value === undefined && isRequired)
+    throw new Failure(EXIT.usage, `the argument ${name} is missing: give it after the study: ${description}`);
+  return value;
+}
+
+/** The summary and the description of a question as the description of a command. */
+const sentenceOf = ({ summary, description }: Pick<Question, 'summary' | 'description'>): string =>
+  [summary, ...(description === undefined ? [] : [description])].map(asHelp).join(': ');
