@@ -40,6 +40,8 @@ export interface RegisterEvent {
   endsAtMs?: number | undefined;
   /** It is forgotten when it is gone. */
   ephemeral?: true | undefined;
+  /** The name of its machine. */
+  hostname?: string | undefined;
   now: number;
 }
 
@@ -53,6 +55,8 @@ export interface HeartbeatEvent {
   slotsLost?: number | undefined;
   /** The latest measurement; undefined when the contact has none. */
   machine?: RunnerContext['machine'];
+  /** Why the runner takes no more runs: it leaves. Absent: it does not. */
+  leaving?: string | undefined;
   now: number;
 }
 

@@ -70,6 +70,8 @@ export const runnerMachine = setup({
         allocation: event.allocation,
         endsAtMs: event.endsAtMs,
         ephemeral: event.ephemeral,
+        hostname: event.hostname,
+        leaving: undefined,
         ...slotsLostMember(event.slotsLost),
       };
     }),
@@ -86,6 +88,7 @@ export const runnerMachine = setup({
       held: markMissing(c.held, event.type === 'HEARTBEAT' ? event.holding : undefined, event.now),
       ...slotsLostMember(event.type === 'HEARTBEAT' ? event.slotsLost : undefined),
       ...(event.type === 'HEARTBEAT' && event.machine !== undefined ? { machine: event.machine } : {}),
+      leaving: event.type === 'HEARTBEAT' ? event.leaving : undefined,
     })),
     noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
@@ -155,6 +158,8 @@ export const runnerMachine = setup({
     allocation: undefined,
     endsAtMs: undefined,
     ephemeral: undefined,
+    hostname: undefined,
+    leaving: undefined,
   }),
   on: {
     // In every state: a drained runner stays drained, and attempts of the previous process are lost unless this one names them.

@@ -181,6 +181,8 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     allocation: undefined,
     endsAtMs: undefined,
     ephemeral: undefined,
+    hostname: undefined,
+    leaving: undefined,
     completed: 0,
     failed: 0,
   };

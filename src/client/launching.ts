@@ -1,4 +1,4 @@
-/** The requests of launchers, programs that start runners on clusters; the use of the pool over time, and notifications of webhooks. */
+/** The requests of launchers, which start runners on clusters; the use of the pool over time, notifications of webhooks, the object store. */
 import type {
   AllocationsEndedRequest,
   AllocationsEndedResponse,
@@ -8,9 +8,13 @@ import type {
   LauncherReport,
   LauncherReportResponse,
   NotificationList,
+  ObjectStoreState,
   PoolHistory,
 } from '../contract/types.ts';
 import type { Transport } from './transport.ts';
+
+/** A store that does not answer is waited for. */
+const STORE_MS = 60_000;
 
 /** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
 export class Launching {
@@ -52,5 +56,11 @@ export class Launching {
   /** The latest notifications of webhooks, and their receivers. */
   async notifications(): Promise<NotificationList> {
     return (await this.#transport.send<NotificationList>({ method: 'GET', path: ['notifications'] })).body;
+  }
+
+  /** Whether the buckets for files of runs can be used; the coordinator tries them. */
+  async objectStore(): Promise<ObjectStoreState> {
+    const exchange = { method: 'GET', path: ['object-store'], extraMs: STORE_MS } as const;
+    return (await this.#transport.send<ObjectStoreState>(exchange)).body;
   }
 }

@@ -18,6 +18,19 @@ export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 export const NOTIFICATION_STATUSES = ['Waiting', 'Delivering', 'Delivered', 'GivenUp'] as const;
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
+/** The reasons why a bucket of the object store cannot be used. */
+export const STORE_FAULTS = [
+  'wrong-key',
+  'wrong-bucket',
+  'wrong-region',
+  'clock-skew',
+  'no-right',
+  'full',
+  'unavailable',
+  'unreachable',
+  'not-a-store',
+] as const;
+
 /** The events of a study that are announced to webhooks. */
 export const NOTIFICATION_TYPES = ['study.settled', 'study.ended', 'study.blocked'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];

@@ -39,6 +39,7 @@ import { liveTelemetry } from './files/runner/live-telemetry.ts';
 import { filePart, fileRequests } from './files/runner/serve-files.ts';
 import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './files/checkpoints/checkpoints.ts';
 import { beginUpload, completeUpload } from './files/uploads.ts';
+import { objectStoreState } from './files/object-store/store-watch.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
 import { answer } from './reads/study-answer.ts';
 import { submit } from './studies/submit.ts';
@@ -96,6 +97,7 @@ const OPERATIONS = {
   filePart,
   beginUpload,
   completeUpload,
+  objectStoreState,
   openCheckpoint,
   beginCheckpoint,
   completeCheckpoint,

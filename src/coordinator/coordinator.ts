@@ -11,6 +11,7 @@ import { SimbatchError } from '../domain/errors.ts';
 import { Answers } from './answers/answers.ts';
 import { apiOf } from './api.ts';
 import { CheckpointRemovals } from './files/checkpoints/checkpoint-removals.ts';
+import { StoreWatch } from './files/object-store/store-watch.ts';
 import { runTelemetry } from './files/run-telemetry.ts';
 import { FileRequests } from './files/runner/file-requests.ts';
 import { LiveReadings } from './files/runner/live-readings.ts';
@@ -173,10 +174,9 @@ class RunningCoordinator implements Lifecycle {
       purges: new Purges({ share, store, turns }),
       fileRequests,
       liveReadings: new LiveReadings(clock, fileRequests),
-      checkpointRemovals: new CheckpointRemovals({ ...tools, objectStore }, (...failure) =>
-        hooks.checkpointKept?.(...failure),
-      ),
+      checkpointRemovals: new CheckpointRemovals({ ...tools, objectStore }, (...it) => hooks.checkpointKept?.(...it)),
       objectStore,
+      storeWatch: new StoreWatch({ clock, objectStore, isWatching: options.watchesStore, hooks }),
       receivers: settings?.receivers ?? [],
       defaultMaxRetries: options.defaultMaxRetries,
       idempotencyMs: options.idempotencyMs,
@@ -201,6 +201,7 @@ class RunningCoordinator implements Lifecycle {
       answers,
       purges,
       checkpointRemovals,
+      parts.storeWatch,
       {
         committed: (facts) => poolHistory.committed(facts),
         tick: (now) => poolHistory.sample(now, () => poolUse(directory)),

@@ -1,7 +1,7 @@
 /** The interface of a coordinator for its owner: the settings, with hooks for the log and the metrics, and the running coordinator. */
 import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
 import type { ActorFailed } from '../../machines/protocol.ts';
-import type { SubmissionWarning, Uuid } from '../contract/types.ts';
+import type { StoreFault, SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi, OperationParts } from './api.ts';
 import type { ActorSystem } from './kernel/actors/actor-system.ts';
@@ -23,6 +23,8 @@ export interface CoordinatorHooks {
   warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
   /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
   checkpointKept?(jobId: Uuid, error: unknown): void;
+  /** A bucket of the object store has a fault, another one than before, or none any more. */
+  bucketChanged?(bucket: string, fault: StoreFault | undefined): void;
   /** A write to the store failed: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */

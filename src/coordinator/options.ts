@@ -21,6 +21,8 @@ export interface CoordinatorOptions {
   interpreter: Interpreter;
   /** Where files of runs are uploaded to, for studies that name one of its buckets. */
   objectStore?: ObjectStore;
+  /** Whether the object store is tried at the start and from time to time. */
+  watchesStore: boolean;
   /** The receivers of events of studies; absent: none. */
   notifications?: NotificationSettings;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
@@ -32,4 +34,5 @@ export const DEFAULT_OPTIONS: CoordinatorOptions = {
   idempotencyMs: 24 * 3_600_000,
   interpreter: 'compiled',
   quarantine: false,
+  watchesStore: false,
 };

@@ -40,6 +40,8 @@ const BLANK: RunnerContext = {
   allocation: undefined,
   endsAtMs: undefined,
   ephemeral: undefined,
+  hostname: undefined,
+  leaving: undefined,
 };
 
 /** A runner with its last heartbeat at NOW, with changes. */

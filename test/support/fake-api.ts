@@ -190,6 +190,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       ],
       events_omitted: 0,
     }),
+    objectStoreState: async () => ({ buckets: [] }),
     poolHistory: async () => ({
       minutes: [{ at: AT, slots: 4, busy: 1.5 }],
       attempts: [

@@ -93,6 +93,7 @@ async function poolChecks(client: Client): Promise<Check[]> {
       ...runners.flatMap(runnerChecks),
       ...(await studyChecks(client)),
       ...(await notificationChecks(client)),
+      ...(await storeChecks(client)),
     ];
   } catch (error) {
     return [fault('credentials', describeFailure(error).lines.join(' '))];
@@ -160,4 +161,17 @@ async function notificationChecks(client: Client): Promise<Check[]> {
       `${plural(waiting, 'notification')} not delivered, ${counts['GivenUp'] ?? 0} given up; ${printable(receiver ?? 'a former receiver')}: ${printable(reason)}; see docs/webhooks.md`,
     ),
   ];
+}
+
+/** The buckets for files of runs, in which the coordinator writes, reads and deletes an object; nothing without one, or where an older one has no such request. */
+async function storeChecks(client: Client): Promise<Check[]> {
+  const { buckets } = await client.launching.objectStore().catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not-found') return { buckets: [] };
+    throw error;
+  });
+  return buckets.map(({ bucket, fault: found }) => {
+    const name = `bucket ${printable(bucket)}`;
+    if (found === undefined) return ok(name, 'an object was written, read and deleted');
+    return fault(name, `${printable(found.message)}; ${printable(found.remedy)}`);
+  });
 }

@@ -174,6 +174,8 @@ export const RunnerRecord = Type.Object({
   ),
   allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
   endsAtMs: Type.Optional(time('When its machine is taken from it; absent: never.')),
+  hostname: Type.Optional(text('The name of its machine.')),
+  leaving: Type.Optional(text('Why it takes no more runs: it leaves. Absent: it does not.')),
   ephemeral: Type.Optional(Type.Literal(true, { description: 'It is forgotten when it is gone.' })),
 });
 

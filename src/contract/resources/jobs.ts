@@ -110,7 +110,12 @@ const storedResultMembers = {
     Type.Object(
       {
         files: count('Files of `output_files` in the object store.'),
-        failed: listOf(Type.String(), 'Files that could not be uploaded and stay on the runner, each with the reason.'),
+        failed: listOf(
+          Type.String(),
+          'Files that will never be uploaded, each with the reason: they were gone, or had changed since the run ended.',
+        ),
+        waiting: Type.Optional(count('Files that the runner has still to send; absent: none.')),
+        reason: Type.Optional(text('Why its latest try to send them failed.')),
       },
       { description: 'The upload of its files, where the study names a bucket.' },
     ),

@@ -1,7 +1,8 @@
-/** Errors as problem details (RFC 9457), and the health and the limits of the coordinator. */
+/** Errors as problem details (RFC 9457), the health and the limits of the coordinator, and the state of its object store. */
 import { Type, type Static } from 'typebox';
-import { answered, listOf, named, ref, text } from '../build.ts';
-import { count } from '../scalars.ts';
+import { answered, enumOf, listOf, named, ref, text } from '../build.ts';
+import { STORE_FAULTS } from '../enums.ts';
+import { count, timestamp } from '../scalars.ts';
 
 export const Fault = named(
   'Fault',
@@ -30,6 +31,38 @@ export type Problem = Static<typeof Problem>;
 
 export const HealthResponse = named('HealthResponse', 'The coordinator is up.', answered({ status: text('`ok`.') }));
 export type HealthResponse = Static<typeof HealthResponse>;
+
+export const StoreFault = named(
+  'StoreFault',
+  'Why a bucket of the object store cannot be used.',
+  answered({
+    code: enumOf(
+      STORE_FAULTS,
+      '`clock-skew`: the clock of the coordinator is wrong. `no-right`: the key lacks a right. `full`: no more bytes are taken. `unavailable`, `unreachable`: the store fails or does not answer.',
+    ),
+    message: text('What is wrong, with the answer of the store.'),
+    remedy: text('An action that removes the cause.'),
+  }),
+);
+export type StoreFault = Static<typeof StoreFault>;
+
+export const BucketState = named(
+  'BucketState',
+  'A bucket to which files of runs are uploaded, as it was last tried: an object was written, read and deleted.',
+  answered({
+    bucket: text('Its name.'),
+    tried_at: timestamp('When it was tried.'),
+    fault: Type.Optional(ref(StoreFault)),
+  }),
+);
+export type BucketState = Static<typeof BucketState>;
+
+export const ObjectStoreState = named(
+  'ObjectStoreState',
+  'The object store of the coordinator.',
+  answered({ buckets: listOf(ref(BucketState), 'The buckets of `--s3-bucket`; empty without an object store.') }),
+);
+export type ObjectStoreState = Static<typeof ObjectStoreState>;
 
 export const LimitsResponse = named(
   'LimitsResponse',

@@ -58,6 +58,8 @@ export const Runner = named(
     allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
     ends_at: Type.Optional(timestamp('When its machine is taken from it.')),
     ephemeral: Type.Optional(flag('True: it is forgotten when it has signed off.')),
+    hostname: Type.Optional(text('The name of its machine.')),
+    leaving: Type.Optional(text('Why it takes no more runs although it is connected: it leaves.')),
     disk_free_bytes: Type.Optional(count('Free space for artifacts, as of its last heartbeat; absent: not reported.')),
     clock_offset_secs: Type.Optional(
       double(
@@ -142,6 +144,7 @@ export const RegisterRequest = named(
         'When its machine is taken from it. It gets only runs whose time limit, or mean duration, ends before.',
       ),
     ),
+    hostname: Type.Optional(name('The name of its machine.')),
     ephemeral: Type.Optional(
       flag('True: it is forgotten when it has signed off, or within two hours after its last heartbeat.'),
     ),
@@ -180,7 +183,17 @@ export type MachineState = Static<typeof MachineState>;
 export const HeartbeatRequest = named(
   'HeartbeatRequest',
   'A heartbeat.',
-  submitted({ instance, holding, slots_lost, machine: Type.Optional(ref(MachineState)) }),
+  submitted({
+    instance,
+    holding,
+    slots_lost,
+    machine: Type.Optional(ref(MachineState)),
+    leaving: Type.Optional(
+      text('Why it takes no more runs; it asks for none, and launchers do not count it. Absent: it does not leave.', {
+        maxLength: LIMITS.reasonLength,
+      }),
+    ),
+  }),
 );
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 

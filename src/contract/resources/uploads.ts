@@ -46,7 +46,7 @@ export type UploadResponse = Static<typeof UploadResponse>;
 
 export const UploadCompleteRequest = named(
   'UploadCompleteRequest',
-  'Files that a runner has sent, and others that it could not send.',
+  'Files that a runner has sent, those that it will never send, and how many are left.',
   submitted({
     ...attemptOf,
     files: listOf(
@@ -63,14 +63,16 @@ export const UploadCompleteRequest = named(
     ),
     failed: listOf(
       Type.Object({ path, detail: text('Why.', { maxLength: LIMITS.reasonLength }) }, { additionalProperties: false }),
-      'Files that stay on the runner.',
+      'Files that will never be sent: they are gone, or have changed since the run ended.',
       LIMITS.uploadFiles,
     ),
+    left: Type.Optional(count('Files of the attempt that the runner has still to send; absent: none.')),
+    reason: Type.Optional(text('Why the latest try failed; absent: it did not.', { maxLength: LIMITS.reasonLength })),
   }),
 );
 export type UploadCompleteRequest = Static<typeof UploadCompleteRequest>;
 
-/** The files of a batch that stay on runners, as the coordinator stores them. */
+/** The files of a batch that were lost before they could be uploaded, as the coordinator stores them. */
 export const UnsentFiles = Type.Object({
   files: count('Files that could not be uploaded.'),
   runs: count('Runs that they are of.'),
@@ -78,6 +80,18 @@ export const UnsentFiles = Type.Object({
   detail: text('The latest file and the reason.'),
 });
 export interface UnsentFiles extends Static<typeof UnsentFiles> {}
+
+/** The files of a batch that one runner has to send, as the coordinator stores them. */
+export const OutboxRecord = Type.Object({
+  hostname: Type.Optional(text('The machine of the runner.')),
+  root: text('The output root of the runner; the files are in the folder of the batch there.'),
+  files: count('Files that are not sent.'),
+  runs: count('Runs that they are of.'),
+  examples: listOf(int32('A run id.'), 'The latest of these runs.'),
+  reason: Type.Optional(text('Why the latest try failed; absent: it did not, or there was none.')),
+  atMs: count('When the numbers changed, in milliseconds since the epoch.'),
+});
+export interface OutboxRecord extends Static<typeof OutboxRecord> {}
 
 const currentAttempt = {
   runner_id: runnerId('The runner that executes the attempt.'),

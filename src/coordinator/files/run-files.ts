@@ -2,6 +2,7 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
+import { plural } from '../../domain/plural.ts';
 import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
 import { fileAttempt } from './file-attempt.ts';
 import { StoredPlace } from './object-store/stored-place.ts';
@@ -26,7 +27,7 @@ export async function jobFiles(
   const { attempt: number, runnerId, result } = attempt;
   const head = { job_id: jobId, attempt: number, runner_id: runnerId };
   const stored = await new StoredPlace(parts, attempt).list();
-  const unsent = (result?.upload?.failed ?? []).map((it) => `not uploaded: ${it}`);
+  const unsent = notesOf(result);
   const notes = [...unsent, ...stored.notes];
   if (result !== undefined && stored.files.length > 0 && unsent.length === 0 && isWhole(result))
     return { ...head, is_readable: stored.isServed, files: stored.files, notes };
@@ -38,6 +39,18 @@ export async function jobFiles(
     result === undefined ? 'no result names its files' : 'the files are those of the result, without their sizes',
   );
   return { ...head, is_readable: stored.isServed, files: merged(files, stored.files), notes };
+}
+
+/** The files that are not in the object store, as sentences. */
+function notesOf({ upload }: Partial<StoredResult> = {}): string[] {
+  const { failed = [], waiting = 0, reason } = upload ?? {};
+  const lost = failed.map((it) => `not uploaded: ${it}`);
+  if (waiting === 0) return lost;
+  const why = reason === undefined ? '' : `; the latest try failed: ${reason}`;
+  return [
+    ...lost,
+    `${plural(waiting, 'file')} on the runner ${waiting === 1 ? 'is' : 'are'} still to be uploaded${why}`,
+  ];
 }
 
 /** Whether every file of the result is in an object store. */

@@ -1,4 +1,5 @@
 /** Uploads: the addresses to which a runner sends the files of a run that has ended, and the result that names them then. */
+import { isDeepStrictEqual } from 'node:util';
 import { SimbatchError } from '../../domain/errors.ts';
 import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
@@ -25,6 +26,7 @@ import {
   type RunPlace,
   type RunPlaceParts,
 } from './run-place.ts';
+import { countWaiting } from './outbox.ts';
 import { readJob, jobOrThrow } from '../kernel/records/lookup.ts';
 import { jobResult } from '../kernel/records/results.ts';
 
@@ -65,24 +67,28 @@ export async function beginUpload(
 export async function completeUpload(
   parts: UploadParts,
   jobId: Uuid,
-  { runner_id, attempt, files, failed }: UploadCompleteRequest,
+  { runner_id, attempt, files, failed, ...left }: UploadCompleteRequest,
 ): Promise<JobResult> {
   requireEnded(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
-  const { store, bucket, prefix } = requirePlace(parts, jobId, attempt);
-  for (const file of files) await requireSent({ store, bucket, prefix }, file);
+  // A runner may say why it sends nothing also where the study has no place any more.
+  const place = files.length === 0 ? undefined : requirePlace(parts, jobId, attempt);
+  if (place !== undefined) for (const file of files) await requireSent(place, file);
   await parts.turns.run('complete-upload', (turn) => {
     requireEnded(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const text = turn.read(keys.result(jobId));
     if (text === undefined) return;
     const result = JSON.parse(text) as StoredResult;
-    const after = uploaded(result, `s3://${bucket}/${prefix}/`, files, failed);
+    const base = place === undefined ? '' : `s3://${place.bucket}/${place.prefix}/`;
+    const after = uploaded(result, base, { files, failed, ...left });
+    if (isDeepStrictEqual(after, result)) return;
     turn.put(keys.result(jobId), JSON.stringify(after));
+    countWaiting(turn, { jobId, runnerId: runner_id }, result, after);
     countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
   });
   return jobResult(parts, jobId);
 }
 
-/** Counts the files of a run that stay on its runner, for the findings of its batch. A repeated report counts once. */
+/** Counts the files of a run that were lost before they could be sent, for the findings of its batch. A repeated report counts once. */
 function countUnsent(turn: Turn, jobId: Uuid, before: readonly string[], after: readonly string[]): void {
   const detail = after.at(-1);
   if (after.length === before.length || detail === undefined) return;
@@ -104,8 +110,7 @@ function countUnsent(turn: Turn, jobId: Uuid, before: readonly string[], after: 
 function uploaded(
   result: StoredResult,
   base: string,
-  files: UploadCompleteRequest['files'],
-  failed: UploadCompleteRequest['failed'],
+  { files, failed, left = 0, reason }: Pick<UploadCompleteRequest, 'files' | 'failed' | 'left' | 'reason'>,
 ): StoredResult {
   const paths = new Set(files.map((it) => it.path));
   const addressOf = (address: string): string => {
@@ -122,7 +127,11 @@ function uploaded(
     ...result,
     output_files,
     ...(result.telemetry_data == null ? {} : { telemetry_data: addressOf(result.telemetry_data) }),
-    upload: { files: output_files.filter((it) => it.startsWith('s3://')).length, failed: faults },
+    upload: {
+      files: output_files.filter((it) => it.startsWith('s3://')).length,
+      failed: faults,
+      ...(left === 0 ? {} : { waiting: left, ...(reason === undefined ? {} : { reason }) }),
+    },
   };
 }
 

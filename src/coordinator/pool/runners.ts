@@ -76,6 +76,7 @@ export function register(parts: RunnerParts, request: RegisterRequest): Promise<
       allocation: request.allocation,
       endsAtMs: instantOf(request.ends_at),
       ephemeral: request.ephemeral === true ? request.ephemeral : undefined,
+      hostname: request.hostname,
       now: turn.now,
     };
     if (!turn.accepts('runner', id, event)) {

@@ -7,6 +7,8 @@ import type { Situation } from '../../domain/findings/finding.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
+import { outboxOf } from '../files/outbox.ts';
+import type { StoreWatchPart } from '../files/object-store/store-watch.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
@@ -20,7 +22,7 @@ import type { LauncherReports } from '../pool/launcher-reports.ts';
 import type { StoreReader } from '../kernel/records/lookup.ts';
 
 /** The parts that findings come from. */
-export interface FindingParts extends StoreReader {
+export interface FindingParts extends StoreReader, StoreWatchPart {
   clock: Clock;
   share: EventLoopShare;
   health: StudyHealth;
@@ -40,6 +42,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
   const { early_termination: earlyTermination, telemetry } = submission.config;
   return findingsOf({
     ...ofBatch(state),
+    batchId,
     now: parts.clock.now(),
     runLength: runLengthOf(parts.statistics, state.context),
     runners: isOver ? [] : (await runners(parts, {})).runners,
@@ -49,6 +52,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     variables: telemetry.variables,
     image: imageOf(submission.config.compute.container.image),
     ...unsentOf(parts, batchId),
+    ...(await filesOf(parts, batchId, telemetry.storage.s3_bucket)),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await parts.freeBytes?.(),
@@ -58,6 +62,18 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
 function unsentOf({ store }: FindingParts, batchId: Uuid): Pick<Situation, 'unsent'> {
   const text = store.get(keys.unsent(batchId));
   return text === undefined ? {} : { unsent: JSON.parse(text) as UnsentFiles };
+}
+
+/** The state of uploads, where the study names a bucket. */
+async function filesOf(
+  parts: FindingParts,
+  batchId: Uuid,
+  bucket: string,
+): Promise<Pick<Situation, 'outbox' | 'storeFault'>> {
+  if (bucket === '') return {};
+  const storeFault = parts.storeWatch.faultOf(bucket);
+  const outbox = await outboxOf(parts, batchId, parts.clock.now());
+  return storeFault === undefined ? { outbox } : { outbox, storeFault };
 }
 
 function reservationOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'reservation'> {

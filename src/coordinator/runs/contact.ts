@@ -27,11 +27,12 @@ export function recordContact(
     holding,
     slots_lost: slotsLost,
     machine,
-  }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'> & Pick<HeartbeatRequest, 'machine'>,
+    leaving,
+  }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'> & Pick<HeartbeatRequest, 'machine' | 'leaving'>,
 ): void {
   sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
   const measured = machine === undefined ? {} : { machine: measuredMachine(machine, turn.now) };
-  const event = { type: 'HEARTBEAT' as const, instance, holding, slotsLost, ...measured, now: turn.now };
+  const event = { type: 'HEARTBEAT' as const, instance, holding, slotsLost, leaving, ...measured, now: turn.now };
   const after = turn.trySend('runner', runnerId, event);
   // The machine refuses a heartbeat of the registered process only after its sign-off.
   if (after === undefined) {

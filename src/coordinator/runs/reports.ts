@@ -17,6 +17,7 @@ import type {
   StoredResult,
   Uuid,
 } from '../../contract/types.ts';
+import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import { ownErrorOf } from '../../domain/runs/failure-groups.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
@@ -25,12 +26,14 @@ import { keys } from '../kernel/storage/keys.ts';
 import { toJob, reportedResult } from '../kernel/records/to-resource.ts';
 import { encodeResult } from '../kernel/actors/job-codec.ts';
 import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
+import { expectUpload } from '../files/outbox.ts';
+import type { ObjectStorePart } from '../files/run-place.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { batchOrThrow, jobOrThrow, runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
 
-interface ReportParts {
+interface ReportParts extends ObjectStorePart {
   turns: Turns;
   studyCache: StudyCache;
   judgements: Judgements;
@@ -89,7 +92,9 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
   }
   if (isTerminal(after.value)) {
     const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
-    if (result !== undefined) turn.put(keys.result(jobId), encodeResult(result));
+    if (result !== undefined) {
+      turn.put(keys.result(jobId), encodeResult(expectUpload(parts, turn, { jobId, runnerId }, result)));
+    }
   }
   return after;
 }
@@ -175,11 +180,29 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
   }
 }
 
-/** Compares with the stored result without the execution time, which the coordinator may have measured. */
+/** Compares with the stored result without the execution time, which the coordinator may have measured, and as before its upload. */
 function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
-  const stored = turn.read(keys.result(report.job_id));
-  if (stored === undefined) return false;
-  return isDeepStrictEqual(JSON.parse(stored), JSON.parse(JSON.stringify(resultOf(report, 0))));
+  const text = turn.read(keys.result(report.job_id));
+  if (text === undefined) return false;
+  const reported = JSON.parse(JSON.stringify(resultOf(report, 0))) as StoredResult;
+  const { upload, ...stored } = JSON.parse(text) as StoredResult;
+  return isDeepStrictEqual(upload === undefined ? stored : asReported(stored, reported), reported);
+}
+
+/** A stored result with the addresses that its files had on the runner before they were uploaded. */
+function asReported(stored: StoredResult, reported: StoredResult): StoredResult {
+  const beforeUpload = (address: string, known: string | undefined): string =>
+    known !== undefined && address.startsWith('s3://') && pathInAttempt(address) === pathInAttempt(known)
+      ? known
+      : address;
+  const { telemetry_data } = stored;
+  return {
+    ...stored,
+    output_files: stored.output_files.map((it, at) => beforeUpload(it, reported.output_files[at])),
+    ...(telemetry_data == null
+      ? {}
+      : { telemetry_data: beforeUpload(telemetry_data, reported.telemetry_data ?? undefined) }),
+  };
 }
 
 function refusal({ value, context: c }: JobState, runnerId: string, { attempt, job_id, type }: Report): SimbatchError {

@@ -64,7 +64,7 @@ export class Purges {
 
   async #purge(batchId: Uuid): Promise<void> {
     const { store, turns } = this.#parts;
-    for (const kind of ['job', 'result', 'requeue'] as const) {
+    for (const kind of ['job', 'result', 'requeue', 'outbox'] as const) {
       const range = ofBatch(kind, batchId);
       for (;;) {
         if (this.#isStopped) return;

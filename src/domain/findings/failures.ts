@@ -73,20 +73,4 @@ const RETRIES_HIGH: Rule = {
   },
 };
 
-const UPLOADS_FAILED: Rule = {
-  code: 'uploads-failed',
-  find({ unsent }) {
-    if (unsent === undefined) return undefined;
-    const { files, runs, examples, detail } = unsent;
-    return {
-      severity: 'warning',
-      message: `${plural(files, 'file')} of ${plural(runs, 'run')} could not be uploaded and ${files === 1 ? 'stays' : 'stay'} on the runner; the latest: ${detail}`,
-      remedy:
-        'make room in the bucket, or see whether it answers and what the credential may do; copy the files with `simbatch fetch` from runners with `--serve-files`',
-      count: runs,
-      runs: [...examples],
-    };
-  },
-};
-
-export const FAILURE_RULES: readonly Rule[] = [EVERYWHERE_RULE, RUNNER_FAILS_MORE, RETRIES_HIGH, UPLOADS_FAILED];
+export const FAILURE_RULES: readonly Rule[] = [EVERYWHERE_RULE, RUNNER_FAILS_MORE, RETRIES_HIGH];

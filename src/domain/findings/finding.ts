@@ -7,9 +7,12 @@ import type {
   EarlyTerminationConfig,
   Finding,
   JobStatus,
+  OutboxRecord,
   Runner,
+  StoreFault,
   UnsentFiles,
   UnservedRuns,
+  Uuid,
 } from '../../contract/types.ts';
 
 /** A runner on which attempts of the study fail more often than on the others; both shares are of finished attempts. */
@@ -21,8 +24,18 @@ export interface FailingRunner {
   othersFinished: number;
 }
 
+/** A runner with files of the study that are to be sent to the object store. */
+export interface OutboxPlace extends Omit<OutboxRecord, 'atMs'> {
+  runnerId: string;
+  /** It is Offline, or no longer in the pool. */
+  isGone: boolean;
+  /** How long nothing was sent and no run has ended there. */
+  idleMs: number;
+}
+
 /** One batch and the pool at one moment. */
 export interface Situation {
+  batchId: Uuid;
   batchStatus: BatchStatus;
   jobsByStatus: Readonly<Record<JobStatus, number>>;
   simulation: string;
@@ -52,8 +65,12 @@ export interface Situation {
   failingRunners: readonly FailingRunner[];
   /** `policy.max_failures` or `policy.canary_runs` is set. */
   isGuarded: boolean;
-  /** Absent while every file was uploaded that had to be. */
+  /** Absent while no file was lost before it could be uploaded. */
   unsent?: UnsentFiles;
+  /** The runners with files to send; absent where nothing is uploaded. */
+  outbox?: readonly OutboxPlace[];
+  /** Why the bucket that the study names cannot be used; absent: it can, or nothing is uploaded. */
+  storeFault?: StoreFault;
   /** Free bytes on the disk of the coordinator's store; undefined where they are not known. */
   storeFreeBytes: number | undefined;
 }

@@ -4,14 +4,21 @@
  */
 import type { Finding } from '../../contract/types.ts';
 import { FAILURE_RULES } from './failures.ts';
+import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
 import { LIMIT_RULES } from './limits.ts';
 import { MACHINE_RULES } from './machines.ts';
 import { WAITING_RULES } from './waiting.ts';
 
-export const RULES: readonly Rule[] = [...LIMIT_RULES, ...FAILURE_RULES, ...WAITING_RULES, ...MACHINE_RULES];
+export const RULES: readonly Rule[] = [
+  ...LIMIT_RULES,
+  ...FAILURE_RULES,
+  ...FILE_RULES,
+  ...WAITING_RULES,
+  ...MACHINE_RULES,
+];
 
-/** Returns the findings in the order of the table: doubts about the results, failures, pending runs, machines. */
+/** Returns the findings in the order of the table: doubts about the results, failures, files, pending runs, machines. */
 export function findingsOf(situation: Situation): Finding[] {
   return RULES.flatMap((rule) => {
     const found = rule.find(situation);

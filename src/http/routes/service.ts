@@ -1,5 +1,5 @@
 /** Routes of the service itself: health, description, limits, metrics, backup. */
-import { HealthResponse, LimitsResponse } from '../../contract/resources/problem.ts';
+import { HealthResponse, LimitsResponse, ObjectStoreState } from '../../contract/resources/problem.ts';
 import { SnapshotExport } from '../../contract/resources/batches.ts';
 import { NotificationList } from '../../contract/resources/notifications.ts';
 import { exported } from '../answers.ts';
@@ -47,6 +47,17 @@ export const serviceRoutes = [
     scope: 'read',
     response: NotificationList,
     handle: (coordinator) => coordinator.notifications(),
+  }),
+  route({
+    method: 'GET',
+    path: '/object-store',
+    operationId: 'objectStoreState',
+    summary: 'Check the object store',
+    description:
+      'Whether objects can be written, read and deleted in the buckets for files of runs. They are tried for this answer, at most every five seconds.',
+    scope: 'read',
+    response: ObjectStoreState,
+    handle: (coordinator) => coordinator.objectStoreState(),
   }),
   route({
     method: 'GET',

@@ -102,13 +102,6 @@ const TABLE: [string, Partial<Situation>, string[]][] = [
     [],
   ],
   [
-    'files that could not be uploaded',
-    { unsent: { files: 3, runs: 2, examples: [4, 7], detail: 'a.csv: status 503' } },
-    [
-      'warning uploads-failed: 3 files of 2 runs could not be uploaded and stay on the runner; the latest: a.csv: status 503',
-    ],
-  ],
-  [
     'one runner fails more',
     { failingRunners: [failing] },
     ['warning runner-fails-more: runner r7 failed 30 of 40 attempts (75 %), the others 4 of 400 (1 %)'],

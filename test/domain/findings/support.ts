@@ -60,6 +60,7 @@ export function runner({
   };
 }
 
+export const BATCH_ID = '0199a000-0000-8000-8000-000000000000';
 const NO_JOBS = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
 export const NO_ATTEMPTS: Situation['attempts'] = {
   finished: 0,
@@ -75,6 +76,7 @@ export function situation(
   rest: Partial<Situation> = {},
 ): Situation {
   return {
+    batchId: BATCH_ID,
     batchStatus: 'Running',
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',

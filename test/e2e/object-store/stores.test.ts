@@ -4,9 +4,11 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ObjectStore, type ObjectStoreOptions } from '../../../src/coordinator/files/object-store/object-store.ts';
+import { probeBucket } from '../../../src/coordinator/files/object-store/probe.ts';
 import { cephFault, cephMemoryFault, startCeph } from '../../support/ceph.ts';
 import { Pool } from '../../support/pool.ts';
-import type { S3Server } from '../../support/s3-server.ts';
+import { freePorts, type S3Server } from '../../support/s3-server.ts';
 import { startSwift, swiftFault } from '../../support/swift.ts';
 import { threeLives } from './checkpoints.suite.ts';
 import { BUCKET, readWhole, STORAGE, storeOf, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
@@ -58,6 +60,35 @@ for (const { name, fault, memoryFault, start } of STORES)
       pool = await Pool.open({ objectStore: storeOf(running()) });
       return pool;
     }
+
+    it('names a wrong key, a wrong secret, a wrong bucket, a skewed clock and a store that is not there', async () => {
+      await open();
+      const { endpoint, credentials } = running();
+      const probed = (changes: Partial<ObjectStoreOptions> = {}, bucket = BUCKET) =>
+        probeBucket(
+          new ObjectStore({ endpoint, credentials, region: 'us-east-1', buckets: [bucket], callMs: 5_000, ...changes }),
+          { bucket, key: '.simbatch-probe/test', now: () => Date.now() },
+        ).then((it) => it?.code ?? 'works');
+      expect(await probed()).to.equal('works');
+      expect(await probed({ credentials: { ...credentials, accessKeyId: 'nobody' } })).to.equal('wrong-key');
+      expect(await probed({ credentials: { ...credentials, secretAccessKey: 'wrong' } })).to.equal('wrong-key');
+      expect(await probed({}, 'not-there')).to.equal('wrong-bucket');
+      const [port = 0] = await freePorts(1);
+      expect(await probed({ endpoint: `http://127.0.0.1:${String(port)}` })).to.equal('unreachable');
+      const RealDate = Date;
+      try {
+        // Signatures have the time of this process.
+        globalThis.Date = class extends RealDate {
+          constructor(...given: [] | [number]) {
+            super(given.length === 0 ? RealDate.now() + 3_600_000 : given[0]);
+          }
+          static override now = (): number => RealDate.now() + 3_600_000;
+        } as DateConstructor;
+        expect(await probed()).to.equal('clock-skew');
+      } finally {
+        globalThis.Date = RealDate;
+      }
+    });
 
     it('sends files in parts, reads them in ranges, and refuses changed addresses', async () => {
       await uploadsAndReads(await open());

@@ -20,11 +20,11 @@ export const STORAGE = {
   config: { telemetry: { storage: { s3_bucket: BUCKET, s3_prefix: '/team a/x/', compression: 'none' as const } } },
 };
 
-/** Waits until the files of the run are uploaded, or the result says why not. */
+/** Waits until each file of the run is uploaded, or is lost. */
 export async function untilUploaded(client: Client, job: Job) {
   for (;;) {
     const result = await client.jobResult(job.id);
-    if (result.upload !== undefined) return result;
+    if (result.upload !== undefined && result.upload.waiting === undefined) return result;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

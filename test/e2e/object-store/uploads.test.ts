@@ -89,7 +89,7 @@ describe('coordinator/files: uploads', function () {
     const found = findings.find(({ code }) => code === 'uploads-failed');
     expect(found).to.deep.include({ severity: 'warning', count: 1, runs: [0] });
     expect(found?.message).to.equal(
-      '1 file of 1 run could not be uploaded and stays on the runner; the latest: large.bin: the object store refuses it: QuotaExceeded, status 403',
+      '1 file of 1 run could not be uploaded and will not be; the latest: large.bin: the object store refuses it: QuotaExceeded, status 403',
     );
     // Repeated after a lost answer: nothing is counted twice.
     const failed = [{ path: 'large.bin', detail: 'the object store refuses it: QuotaExceeded, status 403' }];

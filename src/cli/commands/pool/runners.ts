@@ -78,13 +78,14 @@ export function runnersCommand(): Command {
 export const poolLine = (pool: RunnerListResponse): string =>
   `${pool.active_runners} connected, ${pool.offline_runners} offline, room for ${plural(pool.total_capacity, 'run')} at a time`;
 
-/** `3/4`, with the jobs that wait for a slot and the slots that are lost: `4/4 (2 wait)`. */
-function slotsOf({ current_jobs, capabilities, slots_lost }: Runner): string {
+/** `3/4`, with the jobs that wait for a slot, the slots that are lost and why it leaves: `4/4 (2 wait)`. */
+function slotsOf({ current_jobs, capabilities, slots_lost, leaving }: Runner): string {
   const slots = capabilities.max_concurrent_jobs;
   const waiting = Math.max(0, current_jobs.length - slots);
   const notes = [
     ...(waiting > 0 ? [`${waiting} wait`] : []),
     ...(slots_lost === undefined ? [] : [`${slots_lost} lost`]),
+    ...(leaving === undefined ? [] : [`leaving: ${leaving}`]),
   ];
   return `${current_jobs.length - waiting}/${slots}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }

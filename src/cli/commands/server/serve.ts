@@ -34,7 +34,8 @@ import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
-import { LOG_LEVELS, logFacts, logFailedActor, logTurn, openLog, type LogLevel } from './log.ts';
+import { hooksOf } from './hooks.ts';
+import { LOG_LEVELS, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
 import { writeLine } from '../../terminal/output.ts';
@@ -169,33 +170,7 @@ class Running {
     });
     this.#coordinator = await openCoordinator(store, systemClock, {
       ...settings,
-      hooks: {
-        ...metrics.news,
-        warned: (batch_id, warnings) => {
-          for (const { code, detail } of warnings) log.warn({ batch_id, code }, `a study may mislead: ${detail}`);
-        },
-        checkpointKept: (job_id, error) => {
-          const why = error instanceof Error ? error.message : String(error);
-          log.warn({ job_id }, `a checkpoint stays in the object store for now: ${why}`);
-        },
-        fault: (operation, error) => {
-          metrics.news.fault(operation, error);
-          log.error({ operation, err: error }, 'a request was rolled back after a fault');
-        },
-        actorFailed: (failure) => {
-          metrics.news.actorFailed(failure);
-          logFailedActor(log, failure);
-        },
-        turn: (report) => {
-          metrics.news.turn(report);
-          logTurn(log, report);
-        },
-        committed: (group) => {
-          metrics.news.committed(group);
-          logFacts(log, group.facts);
-        },
-        failed: stop,
-      },
+      hooks: hooksOf(log, metrics, stop),
     }).catch(async (error: unknown) => {
       await store.close();
       throw error;
@@ -243,7 +218,7 @@ function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<Coordinato
   const objectStore = objectStoreOf(flags, process.env);
   const notifications = notificationsOf(flags, ownUrl);
   return {
-    ...(objectStore === undefined ? {} : { objectStore }),
+    ...(objectStore === undefined ? {} : { objectStore, watchesStore: true }),
     ...(notifications === undefined ? {} : { notifications }),
     freeBytes: () =>
       statfs(dataDir).then(

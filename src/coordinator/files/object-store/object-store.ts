@@ -19,7 +19,7 @@ export interface ObjectStoreOptions {
 }
 
 /** An answer of the store with its body. */
-interface StoreAnswer {
+export interface StoreAnswer {
   ok: boolean;
   status: number;
   headers: Headers;
@@ -60,6 +60,16 @@ export class ObjectStore {
   constructor(options: ObjectStoreOptions) {
     this.#options = options;
     this.#client = new AwsClient({ ...options.credentials, region: options.region, service: 's3', retries: 0 });
+  }
+
+  /** The buckets that studies may name. */
+  get buckets(): readonly string[] {
+    return this.#options.buckets;
+  }
+
+  /** A request for an object and its answer, also a refusal. @throws ObjectStoreError when the store does not answer in time */
+  async answerTo(method: string, bucket: string, key: string, body?: string): Promise<StoreAnswer> {
+    return await this.#exchange(method, bucket, key, {}, body);
   }
 
   /** Whether studies may name this bucket. */

@@ -167,7 +167,7 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
     last_heartbeat: timestamp(c.lastHeartbeatMs),
     total_jobs_completed: c.completed,
     total_jobs_failed: c.failed,
-    accepting_jobs: !c.drained && value !== 'Offline',
+    accepting_jobs: !c.drained && c.leaving === undefined && value !== 'Offline',
   };
   if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
   if (c.drainedUntilMs !== undefined) runner.drained_until = timestamp(c.drainedUntilMs);
@@ -179,6 +179,8 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   if (c.allocation !== undefined) runner.allocation = c.allocation;
   if (c.endsAtMs !== undefined) runner.ends_at = timestamp(c.endsAtMs);
   if (c.ephemeral !== undefined) runner.ephemeral = c.ephemeral;
+  if (c.hostname !== undefined) runner.hostname = c.hostname;
+  if (c.leaving !== undefined && value !== 'Offline') runner.leaving = c.leaving;
   return runner;
 }
 

@@ -26,8 +26,10 @@ export const keys = {
   verdicts: (id: Uuid) => `!verdicts!${id}`,
   /** Named views of the plots of a batch; absent: none. */
   views: (id: Uuid) => `!views!${id}`,
-  /** Files of a batch that could not be uploaded; absent: none. */
+  /** Files of a batch that were lost before they could be uploaded; absent: none. */
   unsent: (id: Uuid) => `!unsent!${id}`,
+  /** Files of a batch that a runner has to send to the object store; absent: none. */
+  outbox: (id: Uuid, runnerId: string) => `!outbox!${id}/${runnerId}`,
   /** The checkpoint of a run in the object store, and what is to be removed there. It outlives the records of its batch. */
   checkpoint: (jobId: Uuid) => `!checkpoint!${jobId}`,
   runner: (id: string) => `!runner!${id}`,
@@ -53,8 +55,8 @@ export const isFamilyKey = (key: string): boolean => key.startsWith('!family!');
 /** All records of a kind. `"` is the character after `!`. */
 export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
 
-/** All records of a kind that belong to one batch: job ids share all but the low 32 bits. */
-export const ofBatch = (kind: 'job' | 'result' | 'requeue', batchId: Uuid): KeyRange => ({
+/** All records of a kind that belong to one batch: their ids begin with it, or are those of its jobs, which share all but the low 32 bits. */
+export const ofBatch = (kind: 'job' | 'result' | 'requeue' | 'outbox', batchId: Uuid): KeyRange => ({
   gte: `!${kind}!${batchId}`,
   lt: `!${kind}!${batchId.slice(0, 28)}g`,
 });

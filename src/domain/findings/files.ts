@@ -1,0 +1,66 @@
+/** Findings about files of runs: a bucket that cannot be used, files that runners have still to send, files that are lost. */
+import { plural } from '../plural.ts';
+import { MOST_NAMED, type OutboxPlace, type Rule } from './finding.ts';
+
+/** A runner that has sent nothing for so long is not just busy with large files. */
+const STALLED_MS = 600_000;
+
+const STORE_UNUSABLE: Rule = {
+  code: 'object-store-unusable',
+  find({ storeFault }) {
+    if (storeFault === undefined) return undefined;
+    const { message, remedy } = storeFault;
+    return { severity: 'warning', message: `files of runs cannot be uploaded: ${message}`, remedy };
+  },
+};
+
+/** `runner r7 (machine node3) in /scratch/out/<batch>`. */
+const whereOf = ({ runnerId, hostname }: OutboxPlace, folder: string): string =>
+  `runner ${runnerId}${hostname === undefined ? '' : ` (machine ${hostname})`} in ${folder}`;
+
+const FILES_NOT_SENT: Rule = {
+  code: 'files-not-sent',
+  find({ batchId, outbox }) {
+    const places = (outbox ?? [])
+      .filter(({ reason, isGone, idleMs }) => reason !== undefined || isGone || idleMs > STALLED_MS)
+      // Runners that do not send first: they need a person.
+      .toSorted((a, b) => Number(b.isGone) - Number(a.isGone) || b.files - a.files);
+    const [first] = places;
+    if (first === undefined) return undefined;
+    const files = places.reduce((sum, it) => sum + it.files, 0);
+    const runs = places.reduce((sum, it) => sum + it.runs, 0);
+    const { root, hostname, isGone, reason, runnerId } = first;
+    const more = places.length > 1 ? `, and on ${plural(places.length - 1, 'more runner')}` : '';
+    const why = isGone ? 'the runner is gone' : (reason ?? 'it has sent nothing for ten minutes');
+    const machine = hostname === undefined ? 'its machine' : `machine ${hostname}`;
+    const push = `run \`simbatch files push ${batchId} --output-root ${root}\` on ${machine}`;
+    return {
+      severity: 'warning',
+      message: `${plural(files, 'file')} of ${plural(runs, 'run')} ${files === 1 ? 'is' : 'are'} not in the object store: on ${whereOf(first, `${root}/${batchId}`)}${more}: ${why}`,
+      remedy: isGone
+        ? `${push}, or start runner ${runnerId} there again`
+        : `correct the cause; the runner tries again at least every 30 s. When it has left: ${push}`,
+      count: runs,
+      runners: places.slice(0, MOST_NAMED).map((it) => it.runnerId),
+      runs: places.flatMap(({ examples }) => examples).slice(0, MOST_NAMED),
+    };
+  },
+};
+
+const UPLOADS_FAILED: Rule = {
+  code: 'uploads-failed',
+  find({ unsent }) {
+    if (unsent === undefined) return undefined;
+    const { files, runs, examples, detail } = unsent;
+    return {
+      severity: 'warning',
+      message: `${plural(files, 'file')} of ${plural(runs, 'run')} could not be uploaded and will not be; the latest: ${detail}`,
+      remedy:
+        'nothing may change or remove the files of a run before they are sent; a file that is still there can be copied with `simbatch fetch` from a runner with `--serve-files`',
+      count: runs,
+      runs: [...examples],
+    };
+  },
+};
+
+export const FILE_RULES: readonly Rule[] = [STORE_UNUSABLE, FILES_NOT_SENT, UPLOADS_FAILED];
