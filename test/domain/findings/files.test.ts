@@ -20,8 +20,8 @@ const WHERE = `on runner r7 (machine node3) in /scratch/out/${BATCH_ID}`;
 
 const TABLE: readonly [name: string, given: Partial<Situation>, expected: readonly string[]][] = [
   ['nothing waits', { outbox: [] }, []],
-  ['a connected runner that sends is no finding', { outbox: [place()] }, []],
-  ['nor is one that has sent nothing for ten minutes just now', { outbox: [place({ idleMs: 600_000 })] }, []],
+  ['a connected runner that sends', { outbox: [place()] }, []],
+  ['a connected runner that has sent nothing for ten minutes just now', { outbox: [place({ idleMs: 600_000 })] }, []],
   [
     'a runner whose latest try failed',
     { outbox: [place({ reason: 'a.csv: status 503' })] },

@@ -70,7 +70,7 @@ for (const { name, fault, memoryFault, start } of STORES)
           { bucket, key: '.simbatch-probe/test', now: () => Date.now() },
         ).then((it) => it?.code ?? 'works');
       expect(await probed()).to.equal('works');
-      expect(await probed({ credentials: { ...credentials, accessKeyId: 'nobody' } })).to.equal('wrong-key');
+      expect(await probed({ credentials: { ...credentials, accessKeyId: 'unknown' } })).to.equal('wrong-key');
       expect(await probed({ credentials: { ...credentials, secretAccessKey: 'wrong' } })).to.equal('wrong-key');
       expect(await probed({}, 'not-there')).to.equal('wrong-bucket');
       const [port = 0] = await freePorts(1);

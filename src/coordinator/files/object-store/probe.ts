@@ -60,7 +60,7 @@ export async function probeBucket(store: ProbedStore, place: Place): Promise<Sto
 
 const quoted = (name: string): string => JSON.stringify(name);
 
-/** What a refusal means. */
+/** Translates a refusal of the store. */
 function faultOf(step: Step, answer: StoreAnswer, place: Place): StoreFault {
   const [, code = ''] = /<Code>([^<]*)<\/Code>/.exec(answer.text) ?? [];
   const [, region] = /<Region>([^<]*)<\/Region>/.exec(answer.text) ?? [];
@@ -131,10 +131,10 @@ function skewOf({ headers }: StoreAnswer, { now }: Place): StoreFault | undefine
   const aheadMs = now() - date;
   if (!Number.isFinite(aheadMs) || Math.abs(aheadMs) <= MOST_SKEW_MS) return undefined;
   const secs = Math.round(Math.abs(aheadMs) / 1000);
-  const difference = `${String(secs)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+  const difference = `${String(secs)} s ${aheadMs > 0 ? 'ahead' : 'late'}`;
   return {
     code: 'clock-skew',
-    message: `the clock of the coordinator is ${difference} that of the store`,
+    message: `the clock of the coordinator is ${difference}, compared with that of the store`,
     remedy: CLOCK_REMEDY,
   };
 }

@@ -90,13 +90,13 @@ const TABLE: readonly [name: string, step: string, given: Given | 'silent' | 'ot
     'a clock that is ahead, refused with another code',
     'PUT',
     { status: 403, code: 'AccessDenied', date: at(-20) },
-    'clock-skew: 1200 s ahead of that of the store',
+    'clock-skew: 1200 s ahead, compared with that of the store',
   ],
   [
-    'a clock that is behind, and accepted',
+    'a clock that is late, and accepted',
     'GET',
     { status: 200, date: at(3) },
-    'clock-skew: 180 s behind that of the store',
+    'clock-skew: 180 s late, compared with that of the store',
   ],
   [
     'no right to write',
