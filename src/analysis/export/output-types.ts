@@ -5,8 +5,7 @@ import type { ColumnType } from '../../contract/types.ts';
 export const MAX_COLUMNS = 10_000;
 
 /** The kinds of values, as bits. `other`: lists, and objects that are nested too deep for names of their own. */
-export const OUTPUT_KINDS = { number: 1, boolean: 2, text: 4, other: 8 } as const;
-const { number: NUMBER, boolean: BOOLEAN, text: TEXT, other: OTHER } = OUTPUT_KINDS;
+const [NUMBER, BOOLEAN, TEXT, OTHER] = [1, 2, 4, 8] as const;
 
 const TYPES: Readonly<Record<number, ColumnType>> = {
   // Only null so far, or declared and never reported.
@@ -23,7 +22,7 @@ export class OutputTypes {
 
   /** Adds the value of one run. Names beyond one more than a table may have are not kept: such a table is refused. */
   add = (name: string, value: unknown): void => {
-    this.addKinds(name, kindOf(value));
+    this.#addKinds(name, kindOf(value));
   };
 
   /** In the order in which the runs reported them. */
@@ -41,11 +40,11 @@ export class OutputTypes {
   }
 
   addAll(other: OutputTypes): void {
-    for (const [name, kinds] of other.#kinds) this.addKinds(name, kinds);
+    for (const [name, kinds] of other.#kinds) this.#addKinds(name, kinds);
   }
 
   /** Adds the kinds of values that some runs have; 0 where all are null. */
-  addKinds(name: string, added: number): void {
+  #addKinds(name: string, added: number): void {
     const known = this.#kinds.get(name);
     const kinds = (known ?? 0) | added;
     if (kinds === known || (known === undefined && this.#kinds.size > MAX_COLUMNS)) return;

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../base/json/json-object.ts';
 import type { StoredResult } from '../../contract/types.ts';
 
 /** Nested objects are flattened to this depth; deeper ones, and lists, are single values. */
-export const MAX_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 /** The name under which the execution time is an output like the others, in seconds. */
 export const EXECUTION_SECS = 'execution_secs';
@@ -19,19 +19,10 @@ export function visitOutputs(metadata: object, visit: OutputVisitor): void {
   visitMembers(metadata as Record<string, unknown>, '', 0, visit);
 }
 
-/** Where an object is within metadata: the name that its members' names follow, and how deep it is nested. */
-export interface OutputPlace {
-  prefix: string;
-  depth: number;
-}
-
-/** The name of a member of a nested object as an output. */
-export const outputName = (prefix: string, member: string): string => (prefix === '' ? member : `${prefix}.${member}`);
-
 function visitMembers(object: Record<string, unknown>, prefix: string, depth: number, visit: OutputVisitor): void {
   for (const member of Object.keys(object)) {
     const value = object[member];
-    const name = outputName(prefix, member);
+    const name = prefix === '' ? member : `${prefix}.${member}`;
     if (isJsonObject(value) && depth + 1 < MAX_DEPTH) visitMembers(value, name, depth + 1, visit);
     else if (name !== '') visit(name, value);
   }

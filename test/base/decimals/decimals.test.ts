@@ -1,16 +1,8 @@
-/** Tests that numbers are read from bytes and written to bytes as `Number` and `String` do it. */
+/** Tests that numbers are written to bytes as `String` writes them. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalAt } from '../../../src/base/decimals/read.ts';
 import { NUMBER_BYTES, writeNumber } from '../../../src/base/decimals/write.ts';
 import { times } from '../../support/properties.ts';
-
-const encoder = new TextEncoder();
-
-function read(text: string): number {
-  const bytes = encoder.encode(`[${text}]`);
-  return decimalAt(bytes, 1, bytes.length - 1);
-}
 
 /** Undefined where `String` must write the number. */
 function written(value: number): string | undefined {
@@ -19,7 +11,6 @@ function written(value: number): string | undefined {
   return end < 0 ? undefined : new TextDecoder().decode(bytes.subarray(3, end));
 }
 
-const digits = fc.tuple(fc.stringMatching(/^(0|[1-9]\d{0,19})$/), fc.stringMatching(/^\d{0,24}$/), fc.boolean());
 /** Of ordinary sizes, as results have them. */
 const ordinary = fc.oneof(
   fc.double({ min: -1e9, max: 1e9, noNaN: true }),
@@ -28,34 +19,6 @@ const ordinary = fc.oneof(
 );
 
 describe('base/decimals', () => {
-  it('reads each number that JSON writes, and any other decimal, as Number does', () => {
-    const check = (text: string): void => void expect(Object.is(read(text), Number(text)), text).to.equal(true);
-    const runs = { numRuns: times(5_000) };
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (it) => check(String(it))),
-      runs,
-    );
-    fc.assert(
-      fc.property(ordinary, (it) => check(String(it))),
-      runs,
-    );
-    const decimal = digits.map(([whole, part, isNegative]) => `${isNegative ? '-' : ''}${whole}${part && `.${part}`}`);
-    fc.assert(fc.property(decimal, check), runs);
-  });
-
-  it('rounds halves to even, and numbers beside halves to the nearest double', () => {
-    for (const text of ['9007199254740993', '9007199254740995', '900719925474099.25', '900719925474099.375']) {
-      expect(read(text), text).to.equal(Number(text));
-    }
-    // 18 digits around the middle between two doubles above 2^59.
-    for (let step = -3n; step <= 3n; step++) {
-      const text = String(2n ** 59n + 64n + step);
-      expect(read(text), text).to.equal(Number(text));
-    }
-    for (const text of ['0', '-0', '-0.0', '1e22', '1.5e-7', '5e-324', '1.7976931348623157e+308', '0.0000001'])
-      expect(Object.is(read(text), Number(text)), text).to.equal(true);
-  });
-
   it('writes a number as String does, or leaves it to String', () => {
     const check = (value: number): void => void expect(written(value) ?? String(value)).to.equal(String(value));
     const runs = { numRuns: times(5_000) };

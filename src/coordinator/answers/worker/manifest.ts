@@ -5,11 +5,10 @@ import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
-import type { StoredResult } from '../../../contract/types.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { toResult } from '../../kernel/records/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
-import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
+import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
 import { studyOf } from './study.ts';
 
 /** Pieces of the text are about this long. */
@@ -49,9 +48,9 @@ export async function* manifestPieces(
 export async function countRuns(head: ReadingHead, next: NextRows): Promise<Record<string, number>> {
   const counter = new ClassCounter();
   let recorded = 0;
-  for await (const run of storedRuns(next)) {
-    recorded++;
-    counter.add(classOf(run));
+  for await (const block of runBlocks(next)) {
+    recorded += block.length;
+    for (const run of block) counter.add(classOf(run));
   }
   const rest = head.isCancelled ? 'cancelled' : 'open';
   const counts = Object.fromEntries(RUN_CLASSES.map((name): [RunClass, number] => [name, counter.count(name)]));
@@ -69,24 +68,26 @@ async function* allRuns(
     return { run_id: runId, parameters: parameters(runId), class: runClass, result_digest: null };
   };
   let index = 0;
-  for await (const run of storedRuns(next)) {
-    for (const end = selection.indexFrom(run.runId); index < end; index++) yield untouched(index);
-    index++;
-    yield {
-      run_id: run.runId,
-      parameters: parameters(run.runId),
-      class: classOf(run),
-      result_digest: digestOf(run),
-    };
+  for await (const block of runBlocks(next)) {
+    for (const run of block) {
+      for (const end = selection.indexFrom(run.runId); index < end; index++) yield untouched(index);
+      index++;
+      yield {
+        run_id: run.runId,
+        parameters: parameters(run.runId),
+        class: classOf(run),
+        result_digest: digestOf(run),
+      };
+    }
   }
   for (; index < selection.count; index++) yield untouched(index);
 }
 
-const classOf = ({ job }: StoredRun): RunClass => runClassOf(job.value, job.attempts.at(-1)?.reason);
+const classOf = ({ job }: StoredRun): RunClass => runClassOf(job!.value, job!.attempts.at(-1)?.reason);
 
 /** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
-function digestOf({ job, resultText }: StoredRun): string | null {
-  if (resultText === undefined) return null;
-  const sent = stringifyExact(toResult(JSON.parse(resultText) as StoredResult, job));
+function digestOf({ job, result }: StoredRun): string | null {
+  if (result === undefined) return null;
+  const sent = stringifyExact(toResult(result, job!));
   return createHash('sha256').update(sent, 'utf8').digest('hex');
 }

@@ -1,17 +1,11 @@
-/** The runs of a study in the analysis worker, read through the coordinator. */
-import type { JobRecord } from '../../../contract/types.ts';
+/** The runs of a study in the analysis worker, read through the coordinator: the one reader of stored records for answers, manifests and tables. */
+import type { JobRecord, StoredResult } from '../../../contract/types.ts';
+import { runIdOf } from '../../../domain/ids.ts';
+import { idOf } from '../../kernel/storage/keys.ts';
 import type { RowKind } from '../row-readings.ts';
-import { ChunkLines, parseJob, type RecordBytes } from './records/chunk.ts';
 
 /** Returns the next chunk of records, null after the last one; see `RowReadings.next`. */
 export type NextRows = (kind: RowKind) => Promise<Uint8Array | null>;
-
-/** The records of a run as stored; undefined where there is none, or where they are not read. */
-export interface RunRecords {
-  runId: number;
-  job: RecordBytes | undefined;
-  result: RecordBytes | undefined;
-}
 
 /** Runs whose records are asked for at once. */
 const RUNS_AT_ONCE = 500;
@@ -34,18 +28,28 @@ export function nextOf(
   };
 }
 
-/** A run that has a record. */
-export interface StoredRun {
-  runId: number;
-  job: JobRecord;
-  /** As stored; undefined where the run has left none. */
-  resultText: string | undefined;
-}
+/** The records of a run. Each is parsed when it is asked for, once; undefined where there is none, or where they are not read. */
+export class StoredRun {
+  readonly runId: number;
+  readonly #jobText: string | undefined;
+  readonly #resultText: string | undefined;
+  #job: JobRecord | undefined;
+  #result: StoredResult | undefined;
 
-/** The runs that have a record, in ascending order. */
-export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
-  for await (const block of runBlocks(next)) {
-    for (const { runId, job, result } of block) yield { runId, job: parseJob(job!), resultText: result?.text };
+  constructor(runId: number, jobText?: string, resultText?: string) {
+    this.runId = runId;
+    this.#jobText = jobText;
+    this.#resultText = resultText;
+  }
+
+  get job(): JobRecord | undefined {
+    if (this.#jobText !== undefined) this.#job ??= JSON.parse(this.#jobText) as JobRecord;
+    return this.#job;
+  }
+
+  get result(): StoredResult | undefined {
+    if (this.#resultText !== undefined) this.#result ??= JSON.parse(this.#resultText) as StoredResult;
+    return this.#result;
   }
 }
 
@@ -56,34 +60,35 @@ export async function* storedRuns(next: NextRows): AsyncGenerator<StoredRun> {
 export async function* runBlocks(
   next: NextRows,
   kinds: readonly RowKind[] = ['job', 'result'],
-): AsyncGenerator<RunRecords[]> {
-  const jobs = kinds.includes('job') ? new Lines(() => next('job')) : undefined;
-  const results = kinds.includes('result') ? new Lines(() => next('result')) : undefined;
+): AsyncGenerator<StoredRun[]> {
+  const jobs = kinds.includes('job') ? new Records(() => next('job')) : undefined;
+  const results = kinds.includes('result') ? new Records(() => next('result')) : undefined;
   for (;;) {
     if (jobs?.isUsedUp === true) await jobs.fill();
     if (results?.isUsedUp === true) await results.fill();
-    const block: RunRecords[] = [];
+    const block: StoredRun[] = [];
     // Until a chunk is used up.
     while (jobs?.isUsedUp !== true && results?.isUsedUp !== true) {
-      const jobRun = jobs?.runId ?? -1;
-      const resultRun = results?.runId ?? -1;
-      if (jobs === undefined ? resultRun < 0 : jobRun < 0) {
+      const jobRun = jobs?.runId ?? Infinity;
+      const resultRun = results?.runId ?? Infinity;
+      if ((jobs === undefined ? resultRun : jobRun) === Infinity) {
         if (block.length > 0) yield block;
         return;
       }
-      const runId = jobRun < 0 || (resultRun >= 0 && resultRun < jobRun) ? resultRun : jobRun;
+      const runId = Math.min(jobRun, resultRun);
       const job = jobRun === runId ? jobs!.take() : undefined;
       const result = resultRun === runId ? results!.take() : undefined;
       // A result without a job record belongs to no row.
-      if (jobs === undefined || job !== undefined) block.push({ runId, job, result });
+      if (jobs === undefined || job !== undefined) block.push(new StoredRun(runId, job, result));
     }
     if (block.length > 0) yield block;
   }
 }
 
-/** The lines of chunks, with the first of those left in view. */
-class Lines {
-  #lines = new ChunkLines(new Uint8Array());
+/** The records of chunks, with the first of those left in view. */
+class Records {
+  #records: readonly (readonly [number, string])[] = [];
+  #at = 0;
   #isOver = false;
   readonly #nextChunk: () => Promise<Uint8Array | null>;
   /** The chunk after the current one: the coordinator reads it while this thread parses. */
@@ -93,14 +98,14 @@ class Lines {
     this.#nextChunk = nextChunk;
   }
 
-  /** The run of the line in view; -1 while the chunk is used up, and after the last one. */
+  /** The run of the record in view; Infinity while the chunk is used up, and after the last one. */
   get runId(): number {
-    return this.#lines.runId;
+    return this.#records[this.#at]?.[0] ?? Infinity;
   }
 
-  /** True where `fill` must be called to see a line. */
+  /** True where `fill` must be called to see a record. */
   get isUsedUp(): boolean {
-    return this.#lines.runId < 0 && !this.#isOver;
+    return this.#at === this.#records.length && !this.#isOver;
   }
 
   /** Reads the next chunk. */
@@ -113,20 +118,24 @@ class Lines {
     this.#ahead = this.#nextChunk();
     // A rejection is reported when the chunk is used.
     this.#ahead.catch(() => {});
-    this.#lines = new ChunkLines(chunk);
+    this.#records = recordsIn(chunk);
+    this.#at = 0;
   }
 
-  /** The record in view; the next one comes into view. */
-  take(): RecordBytes {
-    const record = this.#lines.record();
-    this.#lines.drop();
-    return record;
+  /** The text of the record in view; the next one comes into view. */
+  take(): string {
+    return this.#records[this.#at++]![1];
   }
 }
 
-/** The records of a chunk by run. */
-export function recordsByRun(chunk: Uint8Array): Map<number, RecordBytes> {
-  const records = new Map<number, RecordBytes>();
-  for (const lines = new ChunkLines(chunk); lines.runId >= 0; lines.drop()) records.set(lines.runId, lines.record());
-  return records;
+const decoder = new TextDecoder();
+
+/** The runs and texts of the records in a chunk of lines as `StoreView.lines` makes them. */
+export function recordsIn(chunk: Uint8Array): (readonly [runId: number, text: string])[] {
+  if (chunk.length === 0) return [];
+  const lines = decoder.decode(chunk).split('\n');
+  return lines.map((line) => {
+    const tab = line.indexOf('\t');
+    return [runIdOf(idOf(line.slice(0, tab))), line.slice(tab + 1)];
+  });
 }

@@ -3,7 +3,7 @@ import { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
-import type { BatchSubmission, JobRecord, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
+import type { BatchSubmission, JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
@@ -11,7 +11,7 @@ import { designMethod } from '../../../domain/study/design-method.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
-import { type NextRows, type StoredRun, storedRuns } from './runs.ts';
+import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
 
 /** A study as of one version. */
 export interface Study {
@@ -65,13 +65,16 @@ export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_R
     }
     row = end;
   };
-  for await (const run of storedRuns(next)) {
-    addUntouchedBefore(selection.indexFrom(run.runId));
-    if (TERMINAL.has(run.job.value)) {
-      builder.add({ row, ...recordOf(run, sampler, conditions) });
-      addMoves(moves, run.job, head);
+  for await (const block of runBlocks(next)) {
+    for (const run of block) {
+      addUntouchedBefore(selection.indexFrom(run.runId));
+      const job = run.job!;
+      if (TERMINAL.has(job.value)) {
+        builder.add({ row, ...recordOf(run, job, sampler, conditions) });
+        addMoves(moves, job, head);
+      }
+      row++;
     }
-    row++;
   }
   if (head.isCancelled && totalJobs > whole) moves.addUntouched(builder.cancelAbsent());
   else addUntouchedBefore(totalJobs);
@@ -88,11 +91,14 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
   const conditions = endingConditions(study.submission.config.early_termination);
   const records: RunRecord[] = [];
   const jobs: JobRecord[] = [];
-  for await (const run of storedRuns(next)) {
-    const row = selection.indexOf(run.runId);
-    if (row === undefined || !TERMINAL.has(run.job.value)) continue;
-    records.push({ row, ...recordOf(run, sampler, conditions) });
-    jobs.push(run.job);
+  for await (const block of runBlocks(next)) {
+    for (const run of block) {
+      const row = selection.indexOf(run.runId);
+      const job = run.job!;
+      if (row === undefined || !TERMINAL.has(job.value)) continue;
+      records.push({ row, ...recordOf(run, job, sampler, conditions) });
+      jobs.push(job);
+    }
   }
   // In one step: no answer may see a part of them.
   const { builder, moves } = study;
@@ -139,11 +145,11 @@ export function studyOf({ submission: record, samplingScheme, totalJobs }: Readi
 }
 
 function recordOf(
-  { runId, job, resultText }: StoredRun,
+  { runId, result }: StoredRun,
+  job: JobRecord,
   sampler: Sampler,
   conditions: readonly TerminationCondition[],
 ): Omit<RunRecord, 'row'> {
-  const result = resultText === undefined ? undefined : (JSON.parse(resultText) as StoredResult);
   const reason = job.attempts.at(-1)?.reason ?? null;
   const message = job.error ?? result?.error_message ?? null;
   const isTerminated = reason === 'early_termination';

@@ -1,11 +1,12 @@
-/** Tests that records read from their bytes have the members that JSON.parse gives. */
+/** Tests that stored records come out of chunks of bytes as they are, and that a row of a table has their members. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { JobRecord } from '../../../../src/contract/types.ts';
-import { ChunkLines, RecordBytes, RecordChunk } from '../../../../src/coordinator/answers/worker/records/chunk.ts';
-import { readJob } from '../../../../src/coordinator/answers/worker/records/job.ts';
-import { ResultReader } from '../../../../src/coordinator/answers/worker/records/result.ts';
-import { KIND } from '../../../../src/coordinator/answers/worker/records/scanner.ts';
+import type { Column } from '../../../../src/analysis/export/columns.ts';
+import { OutputTypes } from '../../../../src/analysis/export/output-types.ts';
+import { nextOf, recordsIn, runBlocks, StoredRun } from '../../../../src/coordinator/answers/worker/runs.ts';
+import type { Member } from '../../../../src/coordinator/answers/worker/table/members.ts';
+import { RowWriter } from '../../../../src/coordinator/answers/worker/table/row-writer.ts';
+import type { RowKind } from '../../../../src/coordinator/answers/row-readings.ts';
 import { linesOf } from '../../../../src/coordinator/kernel/storage/integrity/bulk-check.ts';
 import { keys } from '../../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
@@ -13,11 +14,6 @@ import { numberOf, outputsOf } from '../../../../src/domain/runs/outputs.ts';
 import { times } from '../../../support/properties.ts';
 
 const BATCH = '01a2014d-2084-8816-babd-d94b00000000';
-
-function recordOf(text: string): RecordBytes {
-  const bytes = new TextEncoder().encode(`before${text}after`);
-  return new RecordBytes(new RecordChunk(bytes), 6, bytes.length - 5);
-}
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'c', 'a.b', '', 'é', '"', '\\', '\n', '__proto__', 'toString', '7'),
@@ -36,120 +32,112 @@ const { value: json } = fc.letrec((tie) => ({
   ),
 }));
 const metadata = fc.dictionary(name, json, { maxKeys: 6 });
+/** The records of some runs: any run may lack one of them, or both. */
+const records = fc.uniqueArray(fc.tuple(fc.nat(0xffff_fffe), fc.option(json), fc.option(metadata)), {
+  selector: ([runId]) => runId,
+  maxLength: 20,
+});
 
-/** Reads the outputs of results one after the other, as a table does. */
-class Outputs {
-  readonly places = new Map<string, number>();
-  readonly reader = new ResultReader((output) => {
-    if (!this.places.has(output)) this.places.set(output, this.places.size);
-    return this.places.get(output)!;
-  });
+type Stored = readonly [runId: number, job: unknown, metadata: unknown];
 
-  of(text: string): Map<string, unknown> {
-    this.reader.read(recordOf(text));
-    const found = [...this.places].filter(([, place]) => this.reader.kind(place) !== KIND.absent);
-    return new Map(found.map(([output, place]) => [output, this.reader.outputValue(place)]));
+/** Serves the records in chunks of a few lines, as the coordinator does. */
+function chunks(stored: readonly Stored[], lines: number): (kind: RowKind) => Promise<Uint8Array | null> {
+  const left = { job: [] as [string, string][], result: [] as [string, string][] };
+  for (const [runId, job, outputs] of stored) {
+    const id = jobId(BATCH, runId);
+    if (job !== null) left.job.push([keys.job(id), JSON.stringify({ job })]);
+    if (outputs !== null) left.result.push([keys.result(id), JSON.stringify({ metadata: outputs })]);
   }
+  return (kind) => Promise.resolve(left[kind].length === 0 ? null : linesOf(left[kind].splice(0, lines)));
 }
 
-const sorted = (outputs: ReadonlyMap<string, unknown>): unknown[] => [...outputs].sort(([a], [b]) => (a < b ? -1 : 1));
+async function allOf(blocks: AsyncIterable<readonly StoredRun[]>): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const block of blocks) for (const { runId, job, result } of block) found.push([runId, job, result]);
+  return found;
+}
+
+/** As a record has it: -0 is 0 there. */
+const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const columnOf = (type: Column['type'], member: string): Column => ({
+  name: member,
+  member,
+  type,
+  source: 'output',
+  units: null,
+  description: null,
+});
 
 describe('coordinator/answers/table records', () => {
-  it('have the outputs of their metadata, whatever results came before', () => {
-    fc.assert(
-      fc.property(fc.array(metadata, { minLength: 1, maxLength: 5 }), (results) => {
-        const outputs = new Outputs();
-        for (const it of results) {
-          const text = JSON.stringify({ job_id: 'x', success: true, output_files: ['{"}'], metadata: it });
-          // As the record has it: -0 is 0 there.
-          const expected = outputsOf((JSON.parse(text) as { metadata: object }).metadata);
-          expect(sorted(outputs.of(text))).to.deep.equal(sorted(expected));
-          for (const [output, value] of expected) {
-            const place = outputs.places.get(output)!;
-            expect(outputs.reader.outputNumber(place)).to.deep.equal(numberOf(value) ?? NaN);
-            expect(outputs.reader.outputText(place)).to.equal(typeof value === 'string' ? value : null);
-          }
+  it('are those of each run, whichever records a run has and wherever chunks end', async () => {
+    const given = fc.tuple(records, fc.integer({ min: 1, max: 5 }));
+    const property = fc.asyncProperty(given, async ([unordered, lines]) => {
+      const runs = unordered.toSorted(([a], [b]) => a - b);
+      const expected = runs.map(([runId, job, outputs]) => [
+        runId,
+        job === null ? undefined : stored({ job }),
+        outputs === null ? undefined : stored({ metadata: outputs }),
+      ]);
+      // A result without a job record belongs to no row; a reading of results alone has it.
+      const both = expected.filter(([, job]) => job !== undefined);
+      expect(await allOf(runBlocks(chunks(runs, lines)))).to.deep.equal(both);
+      const results = expected.filter(([, , result]) => result !== undefined);
+      const found = await allOf(runBlocks(chunks(runs, lines), ['result']));
+      expect(found).to.deep.equal(results.map(([runId, , result]) => [runId, undefined, result]));
+    });
+    await fc.assert(property, { numRuns: times(300) });
+  });
+
+  it('of results become the cells of their outputs', () => {
+    const property = fc.property(fc.array(metadata, { minLength: 1, maxLength: 5 }), (results) => {
+      const types = new OutputTypes();
+      const written = results.map((it) => outputsOf(stored(it)));
+      for (const it of written) for (const [output, value] of it) types.add(output, value);
+      const names = [...types.names()];
+      const columns = (['mixed', 'number', 'text'] as const).flatMap((type) => names.map((it) => columnOf(type, it)));
+      for (const type of ['mixed', 'number', 'text'] as const) {
+        const ofType = columns.filter((it) => it.type === type);
+        const writer = new RowWriter(ofType, results.length);
+        for (const [runId, it] of results.entries()) {
+          const run = new StoredRun(runId, undefined, JSON.stringify({ metadata: it }));
+          writer.write({ member: undefined as unknown as Member, run });
         }
-      }),
-      { numRuns: times(1_000) },
-    );
-  });
-
-  it('are read with spaces between their members too', () => {
-    const text = '{ "metadata" : {"a" : [1, {"b":"}"}], "c": {"d": 1.50}, "e":"x" } , "execution_secs": 2.5 }';
-    const outputs = new Outputs();
-    const expected = new Map<string, unknown>([
-      ['a', [1, { b: '}' }]],
-      ['c.d', 1.5],
-      ['e', 'x'],
-    ]);
-    expect(outputs.of(text)).to.deep.equal(expected);
-    expect(outputs.reader.executionSecs).to.equal(2.5);
-    expect(outputs.of('{"metadata":{"f": 1,"g":\t"x","h":2 }}')).to.deep.equal(
-      new Map<string, unknown>([
-        ['f', 1],
-        ['g', 'x'],
-        ['h', 2],
-      ]),
-    );
-    const { bytes, start, end } = outputs.reader.outputBytes(outputs.places.get('f')!);
-    expect(new TextDecoder().decode(bytes.subarray(start, end))).to.equal('1');
-    expect(() => outputs.of('{"metadata":{"a":1')).to.throw(SyntaxError);
-  });
-
-  it('have the members of every result', () => {
-    const reader = new ResultReader(() => -1);
-    const rule = { variable: 'max_nz', condition: '> 3.8', value: 4 };
-    reader.read(
-      recordOf(
-        JSON.stringify({
-          execution_time_secs: 3,
-          metadata: { execution_secs: 9, lost: 7 },
-          error_message: 'it said "no": é',
-          terminated_by: rule,
-          would_terminate: { ...rule, variable: 'q"' },
-          telemetry: { seen: ['lost'], lost: 12 },
-        }),
-      ),
-    );
-    expect([reader.executionSecs, reader.errorMessage, reader.telemetryLost]).to.deep.equal([3, 'it said "no": é', 12]);
-    expect([reader.terminatedBy, reader.wouldTerminate]).to.deep.equal([rule, { ...rule, variable: 'q"' }]);
-    reader.read(
-      recordOf(JSON.stringify({ execution_time_secs: 3, metadata: {}, error_message: null, execution_secs: 0.5 })),
-    );
-    expect([reader.executionSecs, reader.errorMessage, reader.telemetryLost]).to.deep.equal([0.5, null, undefined]);
-    expect([reader.terminatedBy, reader.wouldTerminate]).to.deep.equal([undefined, undefined]);
-  });
-
-  it('of jobs have their state', () => {
-    const attempt = { n: 1, runner: 'r', claimed: 1 };
-    const base = { attempt: 2, retries: 0, losses: 0, attempts: [attempt, { ...attempt, n: 2 }], attemptsOmitted: 0 };
-    const jobs: JobRecord[] = [
-      { value: 'Pending', ...base, attempts: [] },
-      { value: 'Running', ...base, runnerId: 'r-1', startedAtMs: 1_795_318_160_540 },
-      { value: 'Completed', ...base, runnerId: 'é"', completedAtMs: 5, attempts: [{ ...attempt, reason: 'unused' }] },
-      {
-        value: 'Failed',
-        ...base,
-        error: 'no\nyes',
-        attempts: [attempt, { ...attempt, reason: 'exit', message: '"]}' }],
-      },
-    ];
-    for (const job of jobs) {
-      const { value, runnerId, startedAtMs, completedAtMs, error } = job;
-      const reason = value === 'Completed' ? null : (job.attempts.at(-1)?.reason ?? null);
-      const expected = { value, attempt: job.attempt, runnerId, startedAtMs, completedAtMs, error, reason };
-      expect(readJob(recordOf(JSON.stringify(job)))).to.deep.equal(expected);
-    }
+        for (const [place, output] of names.entries()) {
+          const values = written.map((it) => {
+            const value = it.get(output);
+            if (type === 'number') return numberOf(value) ?? Number.NaN;
+            if (type === 'text') return typeof value === 'string' ? value : null;
+            return value ?? null;
+          });
+          expect([...writer.chunk.cells[place]!.values]).to.deep.equal(values);
+        }
+      }
+    });
+    fc.assert(property, { numRuns: times(300) });
   });
 
   it('are found in their chunks by run', () => {
     const texts = ['{"a":"é"}', '{}', '{"b":[1,2]}'];
     const chunk = linesOf(texts.map((text, run) => [keys.result(jobId(BATCH, run * 1_000_000)), text]));
-    const found: [number, string][] = [];
-    for (const lines = new ChunkLines(chunk); lines.runId >= 0; lines.drop())
-      found.push([lines.runId, lines.record().text]);
-    expect(found).to.deep.equal(texts.map((text, run) => [run * 1_000_000, text]));
-    expect(new ChunkLines(new Uint8Array()).runId).to.equal(-1);
+    expect(recordsIn(chunk)).to.deep.equal(texts.map((text, run) => [run * 1_000_000, text]));
+    expect(recordsIn(new Uint8Array())).to.deep.equal([]);
+  });
+
+  it('of some runs are asked for in parts, and a part without records does not end the reading', async () => {
+    const asked: number[] = [];
+    const next = nextOf(
+      Uint32Array.from({ length: 1_200 }, (_, run) => run),
+      (kind, runIds) => {
+        asked.push(runIds.length);
+        const last = runIds.at(-1)!;
+        const isStored = kind === 'job' && last === 1_199;
+        return Promise.resolve(linesOf(isStored ? [[keys.job(jobId(BATCH, last)), '{}']] : []));
+      },
+    );
+    expect(recordsIn((await next('job'))!)).to.deep.equal([[1_199, '{}']]);
+    expect(await next('job')).to.equal(null);
+    expect(await next('result')).to.equal(null);
+    expect(asked).to.deep.equal([500, 500, 200, 500, 500, 200]);
   });
 });

@@ -16,12 +16,6 @@ interface Format {
   values?: number;
 }
 
-/** The chunks that an encoder is given: their rows, and whether numbers have the digits of the results. */
-export interface ChunkShape {
-  capacity: number;
-  keepsDigits: boolean;
-}
-
 const FORMATS: Readonly<Record<TableFormat, Format>> = {
   json: { encoder: jsonEncoder },
   ndjson: { encoder: ndjsonEncoder },
@@ -30,16 +24,12 @@ const FORMATS: Readonly<Record<TableFormat, Format>> = {
   arrow: { encoder: arrowEncoder, values: GROUP_VALUES },
 };
 
-/** `described`: the study for formats that hold a description. An encoder, and the shape of its chunks. */
+/** `described`: the study for formats that hold a description. An encoder, and the capacity of its chunks. */
 export function tableEncoder(
   format: TableFormat,
   columns: readonly Column[],
   described?: string,
-): ChunkShape & { encoder: TableEncoder } {
+): { encoder: TableEncoder; capacity: number } {
   const { encoder, values } = FORMATS[format];
-  return {
-    encoder: encoder(columns, described),
-    capacity: chunkCapacity(columns.length, values),
-    keepsDigits: values === undefined,
-  };
+  return { encoder: encoder(columns, described), capacity: chunkCapacity(columns.length, values) };
 }

@@ -46,14 +46,6 @@ export class TextSink {
     else this.#length = end;
   }
 
-  copy(source: Uint8Array, start: number, length: number): void {
-    this.#room(length);
-    const bytes = this.#bytes;
-    let to = this.#length;
-    for (let at = start; at < start + length; at++) bytes[to++] = source[at]!;
-    this.#length = to;
-  }
-
   /** Removes the last bytes. */
   drop(bytes: number): void {
     this.#length -= bytes;

@@ -139,21 +139,14 @@ function jsonCell(cells: Cells, { isPlain }: Column): CellWriter {
 
 /** -0 is written as 0, as `JSON.stringify` does. */
 function numberCell(
-  { values, digits }: NumberCells,
+  { values }: NumberCells,
   missing: string,
   write: (value: number, sink: TextSink) => void,
 ): CellWriter {
-  const own: CellWriter = (row, sink) => {
+  return (row, sink) => {
     const value = values[row]!;
     if (Number.isNaN(value)) sink.text(missing);
     else write(value, sink);
-  };
-  if (digits === undefined) return own;
-  const { starts, lengths } = digits;
-  return (row, sink) => {
-    const length = lengths[row]!;
-    if (length === 0) own(row, sink);
-    else sink.copy(digits.bytes, starts[row]!, length);
   };
 }
 

@@ -3,9 +3,7 @@ import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../
 import type { RunSelection } from '../../../../domain/runs/run-selection.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
-import type { RecordBytes } from '../records/chunk.ts';
-import { type JobView, readJob } from '../records/job.ts';
-import { type NextRows, runBlocks, type RunRecords } from '../runs.ts';
+import { type NextRows, runBlocks, StoredRun } from '../runs.ts';
 import { studyOf } from '../study.ts';
 
 /** A batch with its design. */
@@ -36,32 +34,16 @@ const RANKS: Readonly<Record<JobStatus, number>> = {
   Running: 0,
 };
 
-/** A run of a member; its job is read from its record when it is asked for, once. */
-export class Row {
-  readonly member: Member;
-  readonly runId: number;
-  /** Undefined for a run without a result. */
-  readonly result: RecordBytes | undefined;
-  readonly #record: RecordBytes | undefined;
-  #job: JobView | undefined;
-
-  constructor(member: Member, runId: number, records?: Pick<RunRecords, 'job' | 'result'>) {
-    this.member = member;
-    this.runId = runId;
-    this.result = records?.result;
-    this.#record = records?.job;
-  }
-
-  /** Undefined for a run that was never claimed. */
-  get job(): JobView | undefined {
-    if (this.#job === undefined && this.#record !== undefined) this.#job = readJob(this.#record);
-    return this.#job;
-  }
-
-  get status(): JobStatus {
-    return this.job?.value ?? (this.member.head.isCancelled ? 'Cancelled' : 'Pending');
-  }
+/** A run of a member. */
+export interface Row {
+  member: Member;
+  /** Without records for a run that was never claimed. */
+  run: StoredRun;
 }
+
+/** The state of a run. */
+export const statusOf = ({ member, run }: Row): JobStatus =>
+  run.job?.value ?? (member.head.isCancelled ? 'Cancelled' : 'Pending');
 
 /** The members in the order of rows: by replicate, then by age. */
 export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingHead) => NextRows): Member[] {
@@ -107,21 +89,22 @@ async function* memberBlocks(member: Member, kinds: readonly RowKind[], from: nu
   function* untouched(end: number): Generator<Row[]> {
     while (index < end) {
       const block: Row[] = [];
-      for (; index < end && block.length < BLOCK; index++) block.push(new Row(member, selection.nth(index)));
+      for (; index < end && block.length < BLOCK; index++)
+        block.push({ member, run: new StoredRun(selection.nth(index)) });
       yield block;
     }
   }
   if (kinds.length > 0) {
     for await (const stored of runBlocks(next, kinds)) {
       let block: Row[] = [];
-      for (const records of stored) {
-        const end = selection.indexFrom(records.runId);
+      for (const run of stored) {
+        const end = selection.indexFrom(run.runId);
         if (index < end) {
           if (block.length > 0) yield block;
           block = [];
           yield* untouched(end);
         }
-        block.push(new Row(member, records.runId, records));
+        block.push({ member, run });
         index = end + 1;
       }
       if (block.length > 0) yield block;
@@ -141,13 +124,13 @@ async function* mergedBlocks(
   try {
     for (;;) {
       for (const it of cursors) if (it.isUsedUp) await it.fill();
-      const runId = Math.min(...cursors.map((it) => it.row?.runId ?? Infinity));
+      const runId = Math.min(...cursors.map((it) => it.row?.run.runId ?? Infinity));
       if (runId === Infinity) break;
       let chosen: Row | undefined;
       for (const it of cursors) {
         const { row } = it;
-        if (row?.runId !== runId) continue;
-        if (chosen === undefined || RANKS[row.status] >= RANKS[chosen.status]) chosen = row;
+        if (row?.run.runId !== runId) continue;
+        if (chosen === undefined || RANKS[statusOf(row)] >= RANKS[statusOf(chosen)]) chosen = row;
         it.drop();
       }
       block.push(chosen!);

@@ -1,8 +1,7 @@
 /** Finds the outputs of studies and their types: reads every result once, and remembers the answer by the version of the study. */
-import { MAX_COLUMNS, OUTPUT_KINDS, OutputTypes } from '../../../../analysis/export/output-types.ts';
+import { OutputTypes } from '../../../../analysis/export/output-types.ts';
 import type { Uuid } from '../../../../contract/types.ts';
-import { ResultReader } from '../records/result.ts';
-import { KIND } from '../records/scanner.ts';
+import { visitOutputs } from '../../../../domain/runs/outputs.ts';
 import { type NextRows, runBlocks } from '../runs.ts';
 import type { Member } from './members.ts';
 
@@ -47,30 +46,8 @@ export class OutputScan {
 }
 
 async function scanned(next: NextRows): Promise<OutputTypes> {
-  const places = new Map<string, number>();
-  const results = new ResultReader((output) => {
-    // One more than a table may have: such a table is refused.
-    if (!places.has(output) && places.size <= MAX_COLUMNS) places.set(output, places.size);
-    return places.get(output) ?? -1;
-  });
-  for await (const block of runBlocks(next, ['result'])) for (const { result } of block) results.read(result!);
   const types = new OutputTypes();
-  for (const [output, place] of places) {
-    const seen = results.seen(place);
-    // The reader asks for a place before it knows whether the member is an object, whose members are the outputs.
-    if (seen !== 0) types.addKinds(output, kindsIn(seen));
-  }
+  for await (const block of runBlocks(next, ['result']))
+    for (const { result } of block) visitOutputs(result!.metadata, types.add);
   return types;
 }
-
-const OF_KIND = [
-  [KIND.number, OUTPUT_KINDS.number],
-  [KIND.true, OUTPUT_KINDS.boolean],
-  [KIND.false, OUTPUT_KINDS.boolean],
-  [KIND.text, OUTPUT_KINDS.text],
-  [KIND.escaped, OUTPUT_KINDS.text],
-  [KIND.other, OUTPUT_KINDS.other],
-] as const;
-
-const kindsIn = (seen: number): number =>
-  OF_KIND.reduce((kinds, [kind, added]) => ((seen & (1 << kind)) === 0 ? kinds : kinds | added), 0);

@@ -3,29 +3,28 @@ import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
 import { jobId } from '../../../../domain/ids.ts';
+import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/runs/outputs.ts';
 import type { RowKind } from '../../row-readings.ts';
-import { ResultReader } from '../records/result.ts';
-import { KIND } from '../records/scanner.ts';
 import { metCondition } from '../study.ts';
-import type { Member, Row } from './members.ts';
+import { type Member, type Row, statusOf } from './members.ts';
 
 type Value = number | string | null | undefined;
 
-/** The records that a column of runs is read from, and its value. `result` is undefined for a run without one. */
+/** The records that a column of runs is read from, and its value. */
 interface RunValue {
   kinds: readonly RowKind[];
-  of: (row: Row, result: ResultReader | undefined) => Value;
+  of: (row: Row) => Value;
 }
 
 /** Why the last attempt failed; null for a run that completed. */
-const reasonOf = ({ job }: Row): string | null => job?.reason ?? null;
+const reasonOf = ({ run: { job } }: Row): string | null =>
+  job === undefined || job.value === 'Completed' ? null : (job.attempts.at(-1)?.reason ?? null);
 
-const messageOf = ({ job }: Row, result: ResultReader | undefined): string | null =>
-  job?.error ?? result?.errorMessage ?? null;
+const messageOf = ({ run: { job, result } }: Row): string | null => job?.error ?? result?.error_message ?? null;
 
-function ruleOf(row: Row, result: ResultReader | undefined): string | null {
+function ruleOf(row: Row): string | null {
   if (reasonOf(row) !== 'early_termination') return null;
-  const rule = result?.terminatedBy ?? metCondition(messageOf(row, result), row.member.conditions);
+  const rule = row.run.result?.terminated_by ?? metCondition(messageOf(row), row.member.conditions);
   return rule === undefined ? null : ruleText(rule);
 }
 
@@ -33,31 +32,32 @@ const ruleText = ({ variable, condition }: { variable: string; condition: string
   `${variable} ${condition}`;
 
 /** Runs that were never claimed end with their batch. */
-const endOf = ({ job, member }: Row): number | undefined =>
+const endOf = ({ run: { job }, member }: Row): number | undefined =>
   job === undefined ? (member.head.isCancelled ? member.head.endedAtMs : undefined) : job.completedAtMs;
 
 const JOB = ['job'] as const;
+const RESULT = ['result'] as const;
 const BOTH = ['job', 'result'] as const;
 const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
-  run_id: { kinds: [], of: (row) => row.runId },
-  replicate: { kinds: [], of: (row) => row.member.replicate },
-  batch_id: { kinds: [], of: (row) => row.member.head.batchId },
-  job_id: { kinds: [], of: (row) => jobId(row.member.head.batchId, row.runId) },
-  status: { kinds: JOB, of: ({ status }) => status },
-  class: { kinds: JOB, of: (row) => runClassOf(row.status, reasonOf(row)) },
+  run_id: { kinds: [], of: ({ run }) => run.runId },
+  replicate: { kinds: [], of: ({ member }) => member.replicate },
+  batch_id: { kinds: [], of: ({ member }) => member.head.batchId },
+  job_id: { kinds: [], of: ({ member, run }) => jobId(member.head.batchId, run.runId) },
+  status: { kinds: JOB, of: statusOf },
+  class: { kinds: JOB, of: (row) => runClassOf(statusOf(row), reasonOf(row)) },
   reason: { kinds: JOB, of: reasonOf },
-  attempt: { kinds: JOB, of: (row) => row.job?.attempt ?? 0 },
-  runner_id: { kinds: JOB, of: (row) => row.job?.runnerId },
-  started_at: { kinds: JOB, of: (row) => row.job?.startedAtMs },
+  attempt: { kinds: JOB, of: ({ run }) => run.job?.attempt ?? 0 },
+  runner_id: { kinds: JOB, of: ({ run }) => run.job?.runnerId },
+  started_at: { kinds: JOB, of: ({ run }) => run.job?.startedAtMs },
   ended_at: { kinds: JOB, of: endOf },
-  execution_secs: { kinds: ['result'], of: (_, result) => result?.executionSecs },
+  execution_secs: { kinds: RESULT, of: ({ run }) => run.result && executionSecsOf(run.result) },
   error_message: { kinds: BOTH, of: messageOf },
   terminated_by: { kinds: BOTH, of: ruleOf },
   would_terminate: {
-    kinds: ['result'],
-    of: (_, result) => result?.wouldTerminate && ruleText(result.wouldTerminate),
+    kinds: RESULT,
+    of: ({ run }) => run.result?.would_terminate && ruleText(run.result.would_terminate),
   },
-  telemetry_lost: { kinds: ['result'], of: (_, result) => result?.telemetryLost },
+  telemetry_lost: { kinds: RESULT, of: ({ run }) => run.result?.telemetry?.lost },
 };
 
 /** The kinds of records that the columns are read from. */
@@ -74,26 +74,19 @@ export class RowWriter {
   readonly chunk: Chunk;
   readonly #runs: { cells: Cells; of: RunValue['of'] }[] = [];
   readonly #parameters = new Map<string, Float64Array>();
-  /** The columns of outputs, in the order of their places in `#results`. */
-  readonly #outputs: Cells[] = [];
-  readonly #results: ResultReader;
-  readonly #readsResults: boolean;
+  readonly #outputs = new Map<string, Cells>();
   /** For each member, the parameter columns by the place of the parameter. */
   readonly #places = new Map<Member, (Float64Array | undefined)[]>();
   #sample = new Float64Array();
 
-  /** `keepsDigits`: numbers that the runs reported are kept as they are written in their results; for formats of text. */
-  constructor(columns: readonly Column[], capacity: number, { keepsDigits = false } = {}) {
-    this.chunk = new Chunk(columns, capacity, { keepsDigits });
-    const outputs = new Map<string, number>();
+  constructor(columns: readonly Column[], capacity: number) {
+    this.chunk = new Chunk(columns, capacity);
     for (const [at, { source, member }] of columns.entries()) {
       const cells = this.chunk.cells[at]!;
       if (source === 'run') this.#runs.push({ cells, of: RUN_VALUES[member as RunColumn].of });
-      else if (source === 'output') outputs.set(member, this.#outputs.push(cells) - 1);
+      else if (source === 'output') this.#outputs.set(member, cells);
       else if (cells.type === 'number') this.#parameters.set(member, cells.values);
     }
-    this.#results = new ResultReader((output) => outputs.get(output) ?? -1);
-    this.#readsResults = kindsFor(columns).includes('result');
   }
 
   get isFull(): boolean {
@@ -102,40 +95,35 @@ export class RowWriter {
 
   write(row: Row): void {
     const at = this.chunk.add();
-    const record = this.#readsResults ? row.result : undefined;
-    const result = record === undefined ? undefined : this.#results.read(record);
     for (const { cells, of } of this.#runs) {
-      const value = of(row, result);
+      const value = of(row);
       if (value !== undefined && value !== null) cells.values[at] = value;
     }
     if (this.#parameters.size > 0) this.#writeParameters(row, at);
-    if (result !== undefined) {
-      for (let place = 0; place < this.#outputs.length; place++) {
-        if (result.kind(place) !== KIND.absent) this.#writeOutput(this.#outputs[place]!, at, result, place);
-      }
-    }
+    if (this.#outputs.size > 0 && row.run.result !== undefined) this.#writeOutputs(row.run.result.metadata, at);
   }
 
-  #writeParameters({ member, runId }: Row, at: number): void {
+  #writeOutputs(metadata: object, at: number): void {
+    visitOutputs(metadata, (name, value) => {
+      const cells = this.#outputs.get(name);
+      if (cells === undefined) return;
+      if (cells.type === 'mixed') cells.values[at] = value;
+      else if (cells.type === 'text') cells.values[at] = typeof value === 'string' ? value : null;
+      else cells.values[at] = numberOf(value) ?? Number.NaN;
+    });
+  }
+
+  #writeParameters({ member, run }: Row, at: number): void {
     let places = this.#places.get(member);
     if (places === undefined) {
       places = member.sampler.names.map((name) => this.#parameters.get(name));
       this.#places.set(member, places);
     }
     if (this.#sample.length !== places.length) this.#sample = new Float64Array(places.length);
-    member.sampler.sampleInto(runId, this.#sample);
+    member.sampler.sampleInto(run.runId, this.#sample);
     for (let place = 0; place < places.length; place++) {
       const values = places[place];
       if (values !== undefined) values[at] = this.#sample[place]!;
     }
-  }
-
-  #writeOutput(cells: Cells, at: number, result: ResultReader, place: number): void {
-    if (cells.type === 'mixed') cells.values[at] = result.outputValue(place);
-    else if (cells.type === 'text') cells.values[at] = result.outputText(place);
-    else if (cells.digits !== undefined && result.kind(place) === KIND.number) {
-      const { bytes, start, end } = result.outputBytes(place);
-      cells.digits.set(at, bytes, start, end);
-    } else cells.values[at] = result.outputNumber(place);
   }
 }

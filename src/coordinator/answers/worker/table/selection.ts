@@ -84,7 +84,7 @@ class Refs {
     return this.#rows;
   }
 
-  add({ member, runId }: Row): void {
+  add({ member, run }: Row): void {
     if (this.#rows === this.#runs.length) {
       const [members, runs] = [new Uint16Array(this.#rows * 2), new Uint32Array(this.#rows * 2)];
       members.set(this.#members);
@@ -92,7 +92,7 @@ class Refs {
       [this.#members, this.#runs] = [members, runs];
     }
     this.#members[this.#rows] = member.place;
-    this.#runs[this.#rows++] = runId;
+    this.#runs[this.#rows++] = run.runId;
   }
 
   all(): Pick<Selection, 'members' | 'runs'> {

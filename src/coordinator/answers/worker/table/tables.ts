@@ -7,11 +7,10 @@ import { stringifyExact } from '../../../../base/json/json-writing.ts';
 import { visitOutputs } from '../../../../domain/runs/outputs.ts';
 import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
 import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
-import { type ChunkShape, tableEncoder } from '../formats/encoder.ts';
+import { tableEncoder } from '../formats/encoder.ts';
 import type { TableEncoder } from '../formats/table-encoder.ts';
-import { parseResult, type RecordBytes } from '../records/chunk.ts';
-import { recordsByRun } from '../runs.ts';
-import { type Member, membersOf, Row, rowBlocks } from './members.ts';
+import { recordsIn, StoredRun } from '../runs.ts';
+import { type Member, membersOf, type Row, rowBlocks } from './members.ts';
 import { OutputScan } from './output-scan.ts';
 import { namesOutputs, planOf, type TablePlan } from './plan.ts';
 import { countRows, type PageStart, readPosition, runPosition, sortedPosition } from './positions.ts';
@@ -43,11 +42,11 @@ export class Tables {
   /** The whole table. Memory: that of a chunk of rows, and in another order than that of the runs that of a `Selection`. */
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
-    const { encoder, ...size } = tableEncoder(request.format, plan.columns, description(plan, request));
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
     yield encoder.begin({ batchId: request.batchId, warnings: unfinishedWarnings(heads) });
     const counts = { matched: 0, of: 0 };
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
-    for await (const chunk of chunksOf(plan, rows, size)) yield* split(encoder.write(chunk));
+    for await (const chunk of chunksOf(plan, rows, capacity)) yield* split(encoder.write(chunk));
     yield encoder.end(counts);
   }
 
@@ -58,9 +57,9 @@ export class Tables {
     const { rows, next, matched, of, warnings, plan } = isSelected
       ? await this.#selectedPage(request, heads, start)
       : await this.#runPage(request, heads, start);
-    const { encoder, ...size } = tableEncoder(request.format, plan.columns, description(plan, request));
+    const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
     const begin = encoder.begin({ batchId: request.batchId, warnings });
-    const written = writtenRows(encoder, plan, rows, size);
+    const written = writtenRows(encoder, plan, rows, capacity);
     return { bytes: joined([begin, ...written, encoder.end({ matched, of })]), next, matched };
   }
 
@@ -102,21 +101,21 @@ export class Tables {
     const kinds = kindsFor(plan.columns);
     for (let at = from; at < to; at += READ_AT_ONCE) {
       const end = Math.min(to, at + READ_AT_ONCE);
-      const records = new Map<number, Record<RowKind, Map<number, RecordBytes>>>();
+      const records = new Map<number, Record<RowKind, Map<number, string>>>();
       for (const place of new Set(selection.members.subarray(at, end))) {
         const { head } = plan.members[place]!;
         const ofMember = (_: number, index: number): boolean => selection.members[at + index] === place;
         const runIds = selection.runs.slice(at, end).filter(ofMember);
-        const read = async (kind: RowKind): Promise<Map<number, RecordBytes>> =>
-          kinds.includes(kind)
-            ? recordsByRun(await this.#readings.rows({ reading: head.reading, kind, runIds }))
-            : new Map<number, RecordBytes>();
+        const read = async (kind: RowKind): Promise<Map<number, string>> =>
+          new Map(
+            kinds.includes(kind) ? recordsIn(await this.#readings.rows({ reading: head.reading, kind, runIds })) : [],
+          );
         records.set(place, { job: await read('job'), result: await read('result') });
       }
       yield Array.from(selection.runs.subarray(at, end), (runId, index) => {
         const place = selection.members[at + index]!;
         const { job, result } = records.get(place)!;
-        return new Row(plan.members[place]!, runId, { job: job.get(runId), result: result.get(runId) });
+        return { member: plan.members[place]!, run: new StoredRun(runId, job.get(runId), result.get(runId)) };
       });
     }
   }
@@ -137,11 +136,11 @@ export class Tables {
     }
     const shown = rows.slice(0, request.limit);
     // The types of an older version may lack outputs of these runs.
-    if (older)
-      for (const { result } of shown) if (result !== undefined) visitOutputs(parseResult(result).metadata, types.add);
+    if (older) for (const { run } of shown) if (run.result !== undefined) visitOutputs(run.result.metadata, types.add);
     const plan = older ? planOf(members, types, request) : all;
     const last = shown.at(-1);
-    const next = rows.length > request.limit && last !== undefined ? runPosition(last.member, last.runId) : undefined;
+    const next =
+      rows.length > request.limit && last !== undefined ? runPosition(last.member, last.run.runId) : undefined;
     const of = countRows(members);
     return { rows: shown, next, matched: of, of, warnings: unfinishedWarnings(heads), plan };
   }
@@ -159,7 +158,7 @@ export class Tables {
     for await (const part of this.#ordered(plan, selection, from, to)) rows.push(...part);
     const last = rows.at(-1);
     const isLast = to >= selection.runs.length || last === undefined;
-    const next = isSorted ? sortedPosition(to, version) : last && runPosition(last.member, last.runId);
+    const next = isSorted ? sortedPosition(to, version) : last && runPosition(last.member, last.run.runId);
     const hasChanged = isSorted && start.version !== undefined && start.version !== version;
     return {
       rows,
@@ -227,9 +226,9 @@ function placeOf(
 async function* chunksOf(
   { columns }: TablePlan,
   blocks: AsyncIterable<readonly Row[]>,
-  { capacity, keepsDigits }: ChunkShape,
+  capacity: number,
 ): AsyncGenerator<Chunk> {
-  const writer = new RowWriter(columns, capacity, { keepsDigits });
+  const writer = new RowWriter(columns, capacity);
   for await (const block of blocks) {
     for (const row of block) {
       writer.write(row);
@@ -245,9 +244,9 @@ function* writtenRows(
   encoder: TableEncoder,
   { columns }: TablePlan,
   rows: readonly Row[],
-  { capacity, keepsDigits }: ChunkShape,
+  capacity: number,
 ): Generator<Uint8Array> {
-  const writer = new RowWriter(columns, Math.min(capacity, Math.max(1, rows.length)), { keepsDigits });
+  const writer = new RowWriter(columns, Math.min(capacity, Math.max(1, rows.length)));
   for (const row of rows) {
     writer.write(row);
     if (!writer.isFull) continue;
