@@ -5,8 +5,8 @@ import { filesIn } from './files.ts';
 
 /** Modules that start programs. */
 const STARTS = /from '(?:node:child_process|playwright-core)'/;
-/** Tests that ask programs which every clone has: git, and the checker of layers. A named pipe is made by `mkfifo` only. */
-const ALLOWED = [/^test\/conventions\//, /\/held-files\.test\.ts$/];
+/** Tests that ask programs which every clone has: git, and the checker of layers. */
+const ALLOWED = [/^test\/conventions\//];
 
 describe('conventions/quick-tests', () => {
   const files = new Map(filesIn(['test']).map(({ path, text }) => [path, text]));

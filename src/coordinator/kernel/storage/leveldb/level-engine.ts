@@ -3,7 +3,6 @@ import { Level } from 'level';
 import { Gate } from '../../../../base/async/gate.ts';
 import type { Engine, EngineView, Operation } from '../engine.ts';
 import type { KeyRange } from '../keys.ts';
-import { HeldFiles } from './held-files.ts';
 
 const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -27,17 +26,15 @@ export async function openLevelEngine(directory: string): Promise<LevelEngine> {
     cacheSize: CACHE_BYTES,
   });
   await level.open();
-  return new LevelEngine(level, new HeldFiles(directory));
+  return new LevelEngine(level);
 }
 
 export class LevelEngine implements Engine {
   readonly #level: Level<string, string>;
   readonly #reads = new Gate(READS_AT_ONCE);
-  readonly #files: Pick<HeldFiles, 'expectChanges' | 'close'>;
 
-  constructor(level: Level<string, string>, files: Pick<HeldFiles, 'expectChanges' | 'close'>) {
+  constructor(level: Level<string, string>) {
     this.#level = level;
-    this.#files = files;
   }
 
   get(key: string): string | undefined {
@@ -45,7 +42,6 @@ export class LevelEngine implements Engine {
   }
 
   async write(operations: readonly Operation[], { sync }: { sync: boolean }): Promise<void> {
-    this.#files.expectChanges();
     const batch = this.#level.batch();
     for (const [key, value] of operations) {
       if (value === null) batch.del(key);
@@ -83,12 +79,10 @@ export class LevelEngine implements Engine {
   }
 
   async compact({ gte, lt }: KeyRange): Promise<void> {
-    this.#files.expectChanges();
     await (this.#level as unknown as { compactRange(start: string, end: string): Promise<void> }).compactRange(gte, lt);
   }
 
   async close(): Promise<void> {
     await this.#level.close();
-    await this.#files.close();
   }
 }

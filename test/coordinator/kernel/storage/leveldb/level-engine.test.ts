@@ -26,8 +26,7 @@ class SlowLevel {
   }
 }
 
-const NO_FILES = { expectChanges: () => {}, close: async () => {} };
-const engineOver = (level: object): LevelEngine => new LevelEngine(level as Level<string, string>, NO_FILES);
+const engineOver = (level: object): LevelEngine => new LevelEngine(level as Level<string, string>);
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
