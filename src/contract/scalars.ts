@@ -41,6 +41,15 @@ export const timestamp = (description: string) =>
 /** A display name. */
 export const name = (description: string) => Type.String({ minLength: 1, maxLength: LIMITS.nameLength, description });
 
+/** A name without control characters, as a terminal or a log shows it. */
+export const plainName = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: LIMITS.nameLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    description,
+  });
+
 /** Longer text, possibly empty. */
 export const freeText = (description: string) => Type.String({ maxLength: LIMITS.textLength, description });
 

@@ -228,6 +228,8 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     body: value,
     bytes,
     runnerId: principal?.runnerId,
+    allocation: principal?.allocation,
+    tokenId: principal?.tokenId,
     idempotency: () => {
       const idempotencyKey = readIdempotencyKey(ctx);
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };

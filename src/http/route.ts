@@ -6,6 +6,7 @@ import type {
   AllocationTokensResponse,
   AllocationsEndedResponse,
   LimitsResponse,
+  Runner,
   TokenScope,
 } from '../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../contract/queries.ts';
@@ -51,6 +52,10 @@ export interface Call<Body = unknown, Q = Query> {
   abandoned: () => Abandoned;
   /** The only runner that the client's token may act as; undefined without such a restriction. */
   runnerId: string | undefined;
+  /** The allocation of a cluster that the client's token was made for; undefined for other tokens. */
+  allocation: string | undefined;
+  /** The id of the client's token; undefined where none is needed. */
+  tokenId: string | undefined;
   /** True for an entity tag that the client has. */
   isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */
@@ -65,9 +70,16 @@ export interface Service {
   /** In the Prometheus text format. */
   metrics(): Promise<string>;
   limits(): LimitsResponse;
+  /** See `security/allocation-tokens.ts`; `by` is the id of the launcher's token. */
   allocationTokens: {
-    make(request: AllocationTokensRequest): Promise<AllocationTokensResponse>;
-    revoke(allocations: readonly string[]): Promise<AllocationsEndedResponse>;
+    make(
+      request: AllocationTokensRequest,
+      by: string | undefined,
+      pool: () => Promise<readonly Runner[]>,
+    ): Promise<AllocationTokensResponse>;
+    revoke(allocations: readonly string[], by: string | undefined): Promise<AllocationsEndedResponse>;
+    requireOwn(allocations: readonly string[], by: string | undefined): void;
+    ownerOf(by: string | undefined): string | undefined;
   };
 }
 

@@ -18,6 +18,7 @@ import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
 import { isLoopbackAddress } from './security/origin.ts';
 import { PROBLEM_TYPE, problemOf } from './response/problem.ts';
+import type { Service } from './route.ts';
 import { SessionRevalidation } from './security/session-revalidation.ts';
 
 export interface HttpOptions {
@@ -118,9 +119,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 /** Of a coordinator without authorization. */
-const NO_TOKENS: Pick<AllocationTokens, 'make' | 'revoke'> = {
+const NO_TOKENS: Service['allocationTokens'] = {
   make: async ({ allocations }) => ({ tokens: allocations.map(({ allocation }) => ({ allocation, token: null })) }),
   revoke: async () => ({ revoked: 0 }),
+  requireOwn: () => {},
+  ownerOf: () => undefined,
 };
 
 function serverFor(answer: RequestListener, limits: HttpLimits, tls: HttpOptions['tls']): Server {

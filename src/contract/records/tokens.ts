@@ -11,7 +11,13 @@ export const TokenRecord = Type.Object({
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole token.' }),
   created_at: text('When it was created.'),
   expires_at: nullable(text('When it expires; null: never.')),
+  prefix: Type.Optional(
+    text(
+      'Of the scope `launch`: the ids of its runners begin with it; of an allocation: that of the token that made it.',
+    ),
+  ),
   allocation: Type.Optional(text('The allocation of a cluster that it was made for and ends with.')),
+  made_by: Type.Optional(text('The id of the token that made it, of an allocation; absent: made by an older version.')),
 });
 export interface TokenRecord extends Static<typeof TokenRecord> {}
 

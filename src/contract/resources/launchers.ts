@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { LAUNCHER_FINDINGS } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
-import { count, double, freeText, int32, name, runnerId, timestamp, uuid } from '../scalars.ts';
+import { count, double, freeText, int32, name, plainName, runnerId, timestamp, uuid } from '../scalars.ts';
 
 /** The most allocations of one request or report. */
 const MAX_ALLOCATIONS = 10_000;
@@ -12,7 +12,7 @@ const MAX_SENTENCES = 100;
 /** 90 days: a queue where an allocation waits longer is of no use. */
 const MAX_TOKEN_SECS = 90 * 86_400;
 
-const allocation = name('Name of the allocation, e.g. `slurm/main/a1b2c3d4e5f6`.');
+const allocation = plainName('Name of the allocation, without control characters, e.g. `slurm/main/a1b2c3d4e5f6`.');
 
 export const AllocationTokenRequest = named(
   'AllocationTokenRequest',
@@ -105,7 +105,7 @@ export const LauncherAllocation = named(
 export type LauncherAllocation = Static<typeof LauncherAllocation>;
 
 const REPORT = {
-  launcher: name('Its name.'),
+  launcher: plainName('Its name, without control characters.'),
   poll_seconds: double('Time between two reports.', { minimum: 0 }),
   problems: listOf(freeText('A sentence.'), 'Engines that gave no answer.', MAX_SENTENCES),
   queues: listOf(ref(LauncherQueue), 'Its queues.', MAX_QUEUES),

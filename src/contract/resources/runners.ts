@@ -4,7 +4,7 @@ import { RUNNER_STATUSES } from '../enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from '../build.ts';
 import { Job } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
-import { count, double, instance, int32, name, runnerId, timestamp, uuid } from '../scalars.ts';
+import { count, double, instance, int32, name, plainName, runnerId, timestamp, uuid } from '../scalars.ts';
 import { BatchConfig } from '../study.ts';
 
 export const RunnerCapabilities = named(
@@ -138,7 +138,7 @@ export const RegisterRequest = named(
     ),
     holding: Type.Optional(holding),
     slots_lost,
-    allocation: Type.Optional(name('The allocation of a cluster that it runs in, e.g. `slurm/main/7f3c`.')),
+    allocation: Type.Optional(plainName('The allocation of a cluster that it runs in, e.g. `slurm/main/7f3c`.')),
     ends_at: Type.Optional(
       timestamp(
         'When its machine is taken from it. It gets only runs whose time limit, or mean duration, ends before.',

@@ -7,6 +7,7 @@ import type {
   LauncherReportResponse,
   UnservedRuns,
 } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 
 /** A launcher beyond this number replaces the longest silent one. */
 const MAX_LAUNCHERS = 50;
@@ -15,6 +16,8 @@ const MISSED = 3;
 const GRACE_MS = 30_000;
 
 interface Received {
+  /** The launch tokens that may replace it while it is current; undefined: every one. */
+  owner: string | undefined;
   report: LauncherReport;
   atMs: number;
 }
@@ -22,21 +25,25 @@ interface Received {
 export class LauncherReports {
   readonly #received = new Map<string, Received>();
 
-  take(report: LauncherReport, now: number): LauncherReportResponse {
+  /** @throws SimbatchError `forbidden` for the name of a current launcher with another owner */
+  take(report: LauncherReport, now: number, owner: string | undefined): LauncherReportResponse {
+    const former = this.#received.get(report.launcher);
+    if (former !== undefined && former.owner !== owner && isCurrent(former, now)) {
+      throw new SimbatchError(
+        'forbidden',
+        `another launch token reports as launcher ${JSON.stringify(report.launcher)}; give this one another \`launcher\` in launcher.yaml, or create both tokens with the same --prefix`,
+      );
+    }
     // Inserted anew: the map is in the order of the last reports.
     this.#received.delete(report.launcher);
     if (this.#received.size >= MAX_LAUNCHERS) this.#received.delete(this.#received.keys().next().value as string);
-    this.#received.set(report.launcher, { report, atMs: now });
+    this.#received.set(report.launcher, { report, atMs: now, owner });
     return { reported_at: new Date(now).toISOString() };
   }
 
   list(now: number): Launcher[] {
     return [...this.#received.values()]
-      .map(({ report, atMs }) => ({
-        ...report,
-        reported_at: new Date(atMs).toISOString(),
-        current: now < atMs + Math.max(GRACE_MS, MISSED * report.poll_seconds * 1_000),
-      }))
+      .map((it) => ({ ...it.report, reported_at: new Date(it.atMs).toISOString(), current: isCurrent(it, now) }))
       .toSorted((a, b) => (a.launcher < b.launcher ? -1 : 1));
   }
 
@@ -50,17 +57,25 @@ export class LauncherReports {
   }
 }
 
+const isCurrent = ({ report, atMs }: Received, now: number): boolean =>
+  now < atMs + Math.max(GRACE_MS, MISSED * report.poll_seconds * 1_000);
+
 /** The part of the coordinator that keeps reports. */
 interface ReportsCore {
   readonly clock: Pick<Clock, 'now'>;
   readonly launcherReports: LauncherReports;
 }
 
-/** Keeps the report until the next one of the launcher; it is not stored. */
+/**
+ * Keeps the report until the next one of the launcher; it is not stored.
+ * @param owner names the launch tokens that report as this launcher; undefined where none are needed.
+ * @throws SimbatchError `forbidden` while a launcher of another owner reports under the same name
+ */
 export const reportLauncher = (
   { launcherReports, clock }: ReportsCore,
   report: LauncherReport,
-): LauncherReportResponse => launcherReports.take(report, clock.now());
+  owner?: string,
+): LauncherReportResponse => launcherReports.take(report, clock.now(), owner);
 
 export const launchers = ({ launcherReports, clock }: ReportsCore): LauncherListResponse => ({
   launchers: launcherReports.list(clock.now()),

@@ -11,11 +11,12 @@ export const launchingRoutes = [
     operationId: 'makeAllocationTokens',
     summary: 'Make tokens for the runners of allocations',
     description:
-      'Each token has the scope `runner` for one runner id, and ends with its allocation. A former token of the same allocation is revoked. Without tokens the coordinator needs none, and the answer has none.',
+      'Each token has the scope `runner` for one runner id, and ends with its allocation. A former token of the same allocation is revoked. A launcher makes none for allocations of other launch tokens, nor for runners without an allocation. Without tokens the coordinator needs none, and the answer has none.',
     scope: 'launch',
     body: { schema: launchers.AllocationTokensRequest, limit: 'reports' },
     response: launchers.AllocationTokensResponse,
-    handle: (_coordinator, { body, service }) => service.allocationTokens.make(body),
+    handle: (coordinator, { body, service, tokenId }) =>
+      service.allocationTokens.make(body, tokenId, async () => (await coordinator.runners({})).runners),
   }),
   route({
     method: 'POST',
@@ -25,7 +26,7 @@ export const launchingRoutes = [
     scope: 'launch',
     body: { schema: launchers.AllocationsEndedRequest, limit: 'reports' },
     response: launchers.AllocationsEndedResponse,
-    handle: (_coordinator, { body, service }) => service.allocationTokens.revoke(body.allocations),
+    handle: (_coordinator, { body, service, tokenId }) => service.allocationTokens.revoke(body.allocations, tokenId),
   }),
   route({
     method: 'POST',
@@ -36,7 +37,13 @@ export const launchingRoutes = [
     scope: 'launch',
     body: { schema: launchers.LauncherReport, limit: 'reports' },
     response: launchers.LauncherReportResponse,
-    handle: (coordinator, { body }) => coordinator.reportLauncher(body),
+    handle: (coordinator, { body, service, tokenId }) => {
+      service.allocationTokens.requireOwn(
+        body.allocations.map((it) => it.allocation),
+        tokenId,
+      );
+      return coordinator.reportLauncher(body, service.allocationTokens.ownerOf(tokenId));
+    },
   }),
   route({
     method: 'GET',

@@ -4,8 +4,10 @@ import { SimbatchError } from '../../domain/errors.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import * as reports from '../../contract/resources/reports.ts';
 import * as runners from '../../contract/resources/runners.ts';
-import type { ClaimResponse, ReportOutcome } from '../../contract/types.ts';
+import type { ClaimResponse, ReportOutcome, Runner } from '../../contract/types.ts';
+import type { CoordinatorApi } from '../../coordinator/api.ts';
 import type { ReportJudgement } from '../../coordinator/runs/reports.ts';
+import { requireAllocation } from '../security/allocation-owners.ts';
 import { problemOf } from '../response/problem.ts';
 import { LateAnswer } from '../answers.ts';
 import { routesOf } from '../route.ts';
@@ -22,7 +24,10 @@ export const protocolRoutes = [
     body: { schema: runners.RegisterRequest, limit: 'submission' },
     response: runners.RegisterResponse,
     errors: ['runner-id-in-use'],
-    handle: (coordinator, call) => coordinator.register(call.body),
+    handle: async (coordinator, { body, allocation }) => {
+      if (allocation !== undefined) requireAllocation(allocation, body, await known(coordinator, body.id));
+      return await coordinator.register(body);
+    },
   }),
   route({
     method: 'POST',
@@ -124,4 +129,13 @@ function outcomeOf(judgement: ReportJudgement): ReportOutcome {
   if (!('refusal' in judgement)) return judgement;
   const { code, message, faults } = judgement.refusal;
   return { job_id: judgement.job_id, problem: problemOf(code, message, { faults }) };
+}
+
+async function known(coordinator: Pick<CoordinatorApi, 'runner'>, id: string): Promise<Runner | undefined> {
+  try {
+    return await coordinator.runner(id);
+  } catch (error) {
+    if (error instanceof SimbatchError && error.code === 'unknown-runner') return undefined;
+    throw error;
+  }
 }

@@ -15,6 +15,8 @@ export interface Principal {
   tokenId: string | undefined;
   /** The only runner that this credential may act as. */
   runnerId: string | undefined;
+  /** The allocation that its runner is in, of a credential that a launcher has got for it. */
+  allocation?: string | undefined;
 }
 
 export interface AccessOptions {
@@ -88,7 +90,7 @@ export class Access {
         `This needs the scope \`${scope}\`; the token ${record.id} has ${record.scopes.map((it) => `\`${it}\``).join(', ')}.`,
       );
     }
-    return { tokenId: record.id, runnerId: record.runner_id ?? undefined };
+    return { tokenId: record.id, runnerId: record.runner_id ?? undefined, allocation: record.allocation };
   }
 
   /**

@@ -26,6 +26,7 @@ import {
   type Pool,
 } from './observe.ts';
 import type { CoordinatorPort, Inbox, LauncherLog, StatusSink } from './ports.ts';
+import { revokeEnded } from './revoke.ts';
 import { statusOf, type LauncherStatus } from './status.ts';
 import { Stopping } from './stopping.ts';
 import { submitAll } from './submit.ts';
@@ -135,7 +136,7 @@ export class Launcher {
     if (!('why' in pool)) await this.#decideAndSubmit(pool, silent);
     if (!isDryRun) {
       await this.#stopping.stop(this.#allocations.live(), answers, clock.now());
-      if (!('why' in pool)) await this.#revoke();
+      if (!('why' in pool)) await revokeEnded({ ...this.#parts, allocations: this.#allocations });
       this.#forget();
     }
     await this.#persist();
@@ -202,19 +203,6 @@ export class Launcher {
   #noteTokens(why: string | undefined, now: number): void {
     if (why === undefined) return;
     this.#tokenFault = { why, untilMs: now + TOKEN_DELAY_MS };
-  }
-
-  /** The tokens of allocations that have ended, in one request. */
-  async #revoke(): Promise<void> {
-    const { coordinator, log } = this.#parts;
-    const ended = [...this.#allocations.all()].filter((it) => it.hasToken && !isLive(it));
-    if (ended.length === 0) return;
-    try {
-      await coordinator.revokeTokens(ended.map((it) => runnerNameOf(it.context)));
-      for (const { context } of ended) this.#allocations.noteToken(context.id, false);
-    } catch (error) {
-      log('warn', `tokens cannot be revoked: ${messageOf(error)}; the next round tries again`);
-    }
   }
 
   /** Deletes old records of ended allocations; their core time stays counted. */

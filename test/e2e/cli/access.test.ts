@@ -67,6 +67,8 @@ describe('cli: access', () => {
     ['a runner id that cannot be one', ['create', '--runner', 'a b'], 64],
     ['a runner for another scope', ['create', '--scope', 'read', '--runner', 'r1'], 64],
     ['no time at all', ['create', '--expires', '0'], 64],
+    ['a prefix without the scope launch', ['create', '--prefix', 'lab-', '--scope', 'read'], 64],
+    ['a prefix that is not of runner ids', ['create', '--prefix', 'a b'], 64],
     ['a token that does not exist', ['revoke', 'abc'], 66],
   ] as const) {
     it(`simbatch token refuses ${what}`, async () => {

@@ -16,6 +16,7 @@ import {
 } from '../../../src/coordinator/kernel/storage/tokens.ts';
 import { AllocationTokens } from '../../../src/http/security/allocation-tokens.ts';
 import { Access } from '../../../src/http/security/auth.ts';
+import { SimbatchError } from '../../../src/domain/errors.ts';
 import { fakeCoordinator, capabilities } from '../../support/fake-api.ts';
 import { listen, type TestServer } from '../../support/http.ts';
 
@@ -32,7 +33,11 @@ describe('http/security/allocation-tokens', () => {
     const tokens = new Tokens(folder, clock.now, () => {});
     const access = new Access({ tokens, isOpenWithoutTokens: true, now: clock.now });
     const allocationTokens = new AllocationTokens(folder, tokens, clock);
-    return listen({ coordinator: fakeCoordinator(), access, allocationTokens });
+    const runners = async () => ({ runners: [], active_runners: 0, offline_runners: 0, total_capacity: 0 });
+    const runner = async () => {
+      throw new SimbatchError('unknown-runner', 'new');
+    };
+    return listen({ coordinator: fakeCoordinator({ runner, runners }), access, allocationTokens });
   };
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-allocations-'));
@@ -48,11 +53,13 @@ describe('http/security/allocation-tokens', () => {
   });
 
   const ask = (allocation: string, runner_id: string) => ({ allocation, runner_id, lifetime_secs: 60 });
-  const register = (token: string | null | undefined, id: string) =>
-    new Client({ endpoint: server.url, token: token ?? '' }).register({ id, instance: 'i', capabilities }).then(
-      () => 'ok',
-      (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
-    );
+  const register = (token: string | null | undefined, id: string, allocation = NAME) =>
+    new Client({ endpoint: server.url, token: token ?? '' })
+      .register({ id, instance: 'i', allocation, capabilities })
+      .then(
+        () => 'ok',
+        (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+      );
 
   it('lets the runner of the allocation register at once, and no other', async () => {
     const { tokens } = await launcher.launching.makeTokens({
@@ -61,7 +68,7 @@ describe('http/security/allocation-tokens', () => {
     expect(tokens.map((it) => it.allocation)).to.deep.equal([NAME, 'slurm/main/a2']);
     expect(await register(tokens[0]?.token, 'r1')).to.equal('ok');
     expect(await register(tokens[0]?.token, 'r2')).to.equal('forbidden');
-    expect(await register(tokens[1]?.token, 'r2')).to.equal('ok');
+    expect(await register(tokens[1]?.token, 'r2', 'slurm/main/a2')).to.equal('ok');
   });
 
   it('refuses the token when the allocation has ended, has got another one, or its time is over', async () => {

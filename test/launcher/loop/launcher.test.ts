@@ -1,6 +1,7 @@
 /** Tests of the launcher's loop on a cluster in memory: from demand to nothing left, through crashes, refusals and silence. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { ApiError } from '../../../src/client/transport.ts';
 import { EngineUnreachable } from '../../../src/launcher/engine.ts';
 import { times } from '../../support/properties.ts';
 import { isQuiet, Site } from './support.ts';
@@ -161,6 +162,26 @@ describe('launcher/loop', function () {
     site.cluster.makeTokens = make;
     await site.until(isQuiet(site));
     expectSound(site);
+  });
+
+  it('revokes what is its own, and gives up what belongs to another launch token', async () => {
+    const site = new Site({ runs: 8 }, { max: 2 });
+    const revoke = site.cluster.revokeTokens.bind(site.cluster);
+    let foreign: string | undefined;
+    const revoked: string[] = [];
+    site.cluster.revokeTokens = async (allocations) => {
+      foreign ??= allocations[0];
+      if (foreign !== undefined && allocations.includes(foreign)) {
+        throw new ApiError(403, 'forbidden', 'made by another launch token');
+      }
+      revoked.push(...allocations);
+      await revoke(allocations);
+    };
+    await site.until(() => revoked.length > 0);
+    for (let n = 0; n < 3; n += 1) await site.round();
+    expect(revoked).to.have.length(1).and.not.to.include(foreign);
+    const lines = site.logged.filter((it) => it.includes('is not revoked and expires by itself'));
+    expect(lines).to.have.length(1);
   });
 
   it('stops an allocation whose runner does not register, and counts it as a failure', async () => {

@@ -28,6 +28,7 @@ type Shown = Omit<TokenRecord, 'hash'>;
 interface CreateFlags extends DirectoryFlags {
   scope?: TokenScope[];
   runner?: string;
+  prefix?: string;
   expires?: number;
   name?: string;
 }
@@ -47,10 +48,11 @@ function createCommand(): Command {
     .description('create a token and print it once')
     .option(
       '--scope <scopes>',
-      `scopes: ${TOKEN_SCOPES.join(', ')} (default: read,submit; with --runner: runner)`,
+      `scopes: ${TOKEN_SCOPES.join(', ')} (default: read,submit; with --runner: runner; with --prefix: read,launch)`,
       anyOf(TOKEN_SCOPES),
     )
     .option('--runner <id>', 'for the runner with this id only', runnerId)
+    .option('--prefix <text>', 'for a launcher whose runner ids, and so its queues, begin with this text', runnerId)
     .option('--expires <days>', 'days until it expires; without it, valid until revoked', integerBetween(1, MAX_DAYS))
     .option('--name <text>', 'its owner or its purpose')
     .addOption(dataDirOption())
@@ -64,10 +66,14 @@ function runnerId(text: string): string {
   return text;
 }
 
-async function create({ scope, runner, expires, name = '', dataDir }: CreateFlags): Promise<void> {
-  const scopes = [...new Set(scope ?? (runner === undefined ? ['read', 'submit'] : ['runner']))] as TokenScope[];
+async function create({ scope, runner, prefix, expires, name = '', dataDir }: CreateFlags): Promise<void> {
+  const usual = runner !== undefined ? ['runner'] : prefix !== undefined ? ['read', 'launch'] : ['read', 'submit'];
+  const scopes = [...new Set(scope ?? usual)] as TokenScope[];
   if (runner !== undefined && !scopes.includes('runner')) {
     throw new Failure(EXIT.usage, '--runner binds the scope runner to one id; add runner to --scope');
+  }
+  if (prefix !== undefined && !scopes.includes('launch')) {
+    throw new Failure(EXIT.usage, '--prefix binds the scope launch to some runner ids; add launch to --scope');
   }
   if (name.length > LIMITS.nameLength) {
     throw new Failure(EXIT.usage, `--name is ${name.length} characters long; ${LIMITS.nameLength} are allowed`);
@@ -78,7 +84,7 @@ async function create({ scope, runner, expires, name = '', dataDir }: CreateFlag
   const isFirst = readTokens(resolve(dataDir)) === undefined;
   await changeTokens(resolve(dataDir), (tokens) => {
     do
-      made = newToken({ name, scopes, runnerId: runner, expiresAtMs }, now, (bytes) =>
+      made = newToken({ name, scopes, runnerId: runner, prefix, expiresAtMs }, now, (bytes) =>
         Buffer.from(systemClock.random(bytes)),
       );
     while (tokens.some((it) => it.id === made?.record.id));
@@ -89,8 +95,9 @@ async function create({ scope, runner, expires, name = '', dataDir }: CreateFlag
   await writeLine(made?.token);
 }
 
-function described({ scopes, runner_id, expires_at }: TokenRecord): string {
-  const bound = runner_id === null ? '' : ` as ${runner_id}`;
+function described({ scopes, runner_id, prefix, expires_at }: TokenRecord): string {
+  const forIds = prefix === undefined ? '' : ` for runner ids that begin with ${prefix}`;
+  const bound = runner_id === null ? forIds : ` as ${runner_id}${forIds}`;
   return `${scopes.join(', ')}${bound}${expires_at === null ? '' : ` until ${expires_at}`}`;
 }
 
@@ -99,6 +106,7 @@ const tokenColumns = (nowMs: number): ListColumn<Shown>[] => [
   { name: 'name', key: 'name', value: ({ name }) => name, shrink: 10, rank: 2 },
   { name: 'scopes', key: 'scopes', value: ({ scopes }) => scopes.join(','), shrink: 12 },
   { name: 'runner', key: 'runner', value: (it) => it.runner_id, cell: (it) => it.runner_id ?? '', shrink: 10, rank: 1 },
+  { name: 'prefix', key: 'prefix', value: (it) => it.prefix ?? null, cell: (it) => it.prefix ?? '', wide: true },
   { name: 'created (UTC)', key: 'created_at', value: (it) => it.created_at, wide: true },
   { name: 'expires', key: 'expires_at', value: (it) => it.expires_at, cell: (it) => expiryOf(it, nowMs) },
 ];

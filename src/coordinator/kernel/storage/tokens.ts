@@ -22,6 +22,8 @@ export interface TokenRequest {
   name: string;
   scopes: readonly TokenScope[];
   runnerId: string | undefined;
+  /** Of the scope `launch`: the ids of its runners begin with it. */
+  prefix?: string | undefined;
   /** ms since the epoch. */
   expiresAtMs: number | undefined;
 }
@@ -45,6 +47,7 @@ export function newToken(
     name: request.name,
     scopes: [...request.scopes],
     runner_id: request.runnerId ?? null,
+    ...(request.prefix === undefined ? {} : { prefix: request.prefix }),
     hash: hashOf(token).toString('hex'),
     created_at: new Date(now).toISOString(),
     expires_at: request.expiresAtMs === undefined ? null : new Date(request.expiresAtMs).toISOString(),
@@ -197,6 +200,12 @@ export class Tokens {
   withId(id: string): TokenRecord | undefined {
     this.#look(this.#onTrouble);
     return this.#known?.get(id);
+  }
+
+  /** All records, expired or not; empty without a token. */
+  all(): readonly TokenRecord[] {
+    this.#look(this.#onTrouble);
+    return [...(this.#known?.values() ?? [])];
   }
 
   /** Reads the file at the next request, after a change by this process. */
