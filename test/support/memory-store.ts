@@ -3,7 +3,7 @@
  * that were not acknowledged.
  */
 import type { KeyRange } from '../../src/coordinator/kernel/storage/keys.ts';
-import { linesOf } from '../../src/coordinator/kernel/storage/integrity/bulk-check.ts';
+import { linesOf } from '../../src/coordinator/kernel/storage/lines.ts';
 import type { Changes, Entry, Store, StoreView } from '../../src/coordinator/kernel/storage/store.ts';
 
 export interface MemoryStoreOptions {

@@ -7,11 +7,6 @@ export function studentSf(t: number, nu: number): number {
   return t >= 0 ? half : 1 - half;
 }
 
-/** P(T <= t). */
-export function studentCdf(t: number, nu: number): number {
-  return studentSf(-t, nu);
-}
-
 /** P(|T| > |t|), the two-sided p-value. */
 export function studentTwoSided(t: number, nu: number): number {
   if (Number.isNaN(t)) return Number.NaN;

@@ -23,16 +23,6 @@ export function parseExact(text: string): unknown {
   return mayHoldOne ? withNumbersOutsideSeeds(parseAllDigits(text)) : rounded;
 }
 
-/**
- * The exact seed of a submission, given its text and what JSON.parse made of it: the member `config.monte_carlo.seed`, without
- * validation (`seedFault` in `domain/seed.ts` validates it).
- */
-export function exactSeed(text: string, parsed: unknown): unknown {
-  const seed = memberAt(parsed, ['config', 'monte_carlo', 'seed']);
-  if (typeof seed !== 'number' || !Number.isInteger(seed) || Number.isSafeInteger(seed)) return seed;
-  return memberAt(withNumbersOutsideSeeds(parseAllDigits(text)), ['config', 'monte_carlo', 'seed']);
-}
-
 /** Reads text that JSON.parse accepts, with all integers that a double cannot hold exactly as bigint. */
 function parseAllDigits(text: string): unknown {
   try {
@@ -68,14 +58,4 @@ function withNumbersOutsideSeeds(value: unknown): unknown {
 /** Sets an own member, also one named `__proto__`, as JSON.parse does. */
 function setOwn(container: object, name: string, value: unknown): void {
   Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
-}
-
-/** The own member at a path; undefined where there is none. */
-function memberAt(value: unknown, path: readonly string[]): unknown {
-  let at = value;
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = Reflect.get(at, name) as unknown;
-  }
-  return at;
 }

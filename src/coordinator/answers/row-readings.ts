@@ -8,7 +8,7 @@ import { jobId } from '../../domain/ids.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { keys, ofBatch } from '../kernel/storage/keys.ts';
-import { linesOf } from '../kernel/storage/integrity/bulk-check.ts';
+import { linesOf } from '../kernel/storage/lines.ts';
 import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
 import { versionOf } from '../kernel/records/study-version.ts';

@@ -3,15 +3,6 @@
  */
 import { lastLine, lastOwnLine, reportedError } from './error-line.ts';
 
-export interface FailureGroup {
-  /** The message with its varying parts replaced by `…`. */
-  pattern: string;
-  /** One message of the group, unchanged. */
-  example: string;
-  /** The runs, in the order in which they were given. */
-  runs: number[];
-}
-
 /** Only this many characters of a message are examined: the rest seldom distinguishes failures, and costs time. */
 const MAX_LENGTH = 4_000;
 const PATTERN_LENGTH = 300;
@@ -164,16 +155,4 @@ export class CommonParts {
     const text = this.#literals.map((it, at) => it + (shown[at] ?? '')).join('');
     return normalizeMessage(text) === this.#pattern ? text : this.#pattern;
   }
-}
-
-/** Returns the groups, largest first; groups of equal size in the order of their first run. */
-export function groupFailures(failures: Iterable<readonly [run: number, message: string]>): FailureGroup[] {
-  const groups = new Map<string, FailureGroup>();
-  for (const [run, message] of failures) {
-    const pattern = normalizeMessage(message);
-    const group = groups.get(pattern);
-    if (group === undefined) groups.set(pattern, { pattern, example: message, runs: [run] });
-    else group.runs.push(run);
-  }
-  return [...groups.values()].sort((a, b) => b.runs.length - a.runs.length || (a.runs[0] ?? 0) - (b.runs[0] ?? 0));
 }

@@ -6,7 +6,6 @@ import { packageRoot } from '../../../src/base/package.ts';
 import {
   CommonParts,
   decisiveLine,
-  groupFailures,
   normalizeMessage,
   ownErrorOf,
   takeApart,
@@ -104,20 +103,6 @@ describe('domain/runs/failure-groups', () => {
   for (const [a, b] of APART) {
     it(`keeps apart ${a} and ${b}`, () => expect(normalizeMessage(a)).to.not.equal(normalizeMessage(b)));
   }
-
-  it('orders groups by size, then by first run, and keeps an example', () => {
-    const groups = groupFailures([
-      [1, 'b 1'],
-      [2, 'a 1'],
-      [5, 'a 2'],
-      [7, 'c'],
-    ]);
-    expect(groups).to.deep.equal([
-      { pattern: 'a …', example: 'a 1', runs: [2, 5] },
-      { pattern: 'b …', example: 'b 1', runs: [1] },
-      { pattern: 'c', example: 'c', runs: [7] },
-    ]);
-  });
 
   it('groups any text in bounded time', () => {
     for (const text of ['', '\n\n', '1'.repeat(1e6), '/a'.repeat(1e5), '-'.repeat(1e5), '….\u0000']) {

@@ -30,11 +30,11 @@ export const KERNEL_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'the checksums of a chunk are not verified',
-    file: 'src/coordinator/kernel/storage/integrity/bulk-check.js',
-    find: 'crc32(bytes) !== expected >>> 0',
-    replace: 'false',
-    test: 'coordinator/kernel/storage/bulk-check.test.js',
-    title: 'refuses a chunk in which a character of a checksum, key or value is another',
+    file: CHECKED_STORE,
+    find: 'yield linesOf(chunk.map(([key, sealed]) => [key, check(key, sealed)]))',
+    replace: 'yield linesOf(chunk.map(([key, sealed]) => [key, sealed.slice(8)]))',
+    test: 'coordinator/kernel/storage/checked-store.test.js',
+    title: 'refuses a record whose value or key was changed, and names it',
   },
   {
     name: 'slices of readers leave no time to requests that wait',

@@ -7,7 +7,7 @@ import { nextOf, recordsIn, runBlocks, StoredRun } from '../../../../src/coordin
 import type { Member } from '../../../../src/coordinator/answers/worker/table/members.ts';
 import { RowWriter } from '../../../../src/coordinator/answers/worker/table/row-writer.ts';
 import type { RowKind } from '../../../../src/coordinator/answers/row-readings.ts';
-import { linesOf } from '../../../../src/coordinator/kernel/storage/integrity/bulk-check.ts';
+import { linesOf } from '../../../../src/coordinator/kernel/storage/lines.ts';
 import { keys } from '../../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { numberOf, outputsOf } from '../../../../src/domain/runs/outputs.ts';

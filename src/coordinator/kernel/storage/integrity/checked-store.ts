@@ -3,7 +3,7 @@ import { SimbatchError } from '../../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, isFamilyKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
-import { linesOf, verifiedLines } from './bulk-check.ts';
+import { linesOf } from '../lines.ts';
 import { checksumOf, seal, unseal } from './checksum.ts';
 import { ChecksumSeries } from './checksum-series.ts';
 import { deletionSum, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
@@ -134,7 +134,7 @@ function checkedView(directory: string, view: EngineView): StoreView {
     },
     async *lines(range, options) {
       for await (const chunk of view.entries(range, options)) {
-        yield verifiedLines(chunk) ?? linesOf(chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]));
+        yield linesOf(chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]));
       }
     },
     close: () => view.close(),

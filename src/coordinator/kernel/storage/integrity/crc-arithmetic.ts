@@ -59,6 +59,3 @@ export const multiplied = (multiples: Multiples, b: number): number =>
   multiples[256 + ((b >>> 8) & 0xff)]! ^
   multiples[512 + ((b >>> 16) & 0xff)]! ^
   multiples[768 + (b >>> 24)]!;
-
-/** Returns the checksum of bytes with this checksum and a further one. */
-export const appendByte = (sum: number, byte: number): number => ~((~sum >>> 8) ^ BYTES[(~sum ^ byte) & 0xff]!);
