@@ -53,6 +53,12 @@ export const LIMITS = {
   uploadFiles: 100,
   /** Parts that are signed in one request. */
   uploadParts: 10_000,
+  /** Parts of one file: as many as stores take by default. */
+  fileParts: 1_000,
+  /** Bytes of each part but the last, where `fileParts` of them are enough for the file. */
+  uploadPartBytes: 8_388_608,
+  /** Bytes of a file that is uploaded: a thousand parts of 128 MiB. */
+  uploadBytes: 134_217_728_000,
   /** Named views of a study, and characters of each. */
   views: 50,
   viewQueryLength: 4_000,

@@ -105,6 +105,13 @@ export const result: wire.JobResult = {
   telemetry_data: null,
 };
 
+const signedUpload: wire.SignedUpload = {
+  path: 'a',
+  upload_id: 'u',
+  part_bytes: 8_388_608,
+  parts: [{ url: 'http://127.0.0.1/a', headers: { 'content-length': '1' } }],
+};
+
 export const submission: wire.BatchSubmission = {
   name: 'study',
   config: {
@@ -273,12 +280,12 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       close: () => {},
     }),
     fileRequests: async () => ({ requests: [] }),
-    beginUpload: async () => ({ files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),
+    beginUpload: async () => ({ files: [signedUpload] }),
     completeUpload: async () => result,
     openCheckpoint: async () => ({
       checkpoint: { attempt: 1, files: [{ path: 'a', bytes: 1, sha256: '0'.repeat(64), url: 'http://127.0.0.1/a' }] },
     }),
-    beginCheckpoint: async () => ({ number: 1, files: [{ path: 'a', part_bytes: 1, urls: ['http://127.0.0.1/a'] }] }),
+    beginCheckpoint: async () => ({ number: 1, files: [signedUpload] }),
     completeCheckpoint: async () => ({ attempt: 1 }),
     filePart: async () => ({ accepted: true }),
     pauseBatch: async () => ({ ...batch, paused: true }),

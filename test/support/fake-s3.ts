@@ -8,6 +8,8 @@ export const KEY = { accessKeyId: 'test', secretAccessKey: 'secret' };
 interface Upload {
   key: string;
   parts: Map<number, Buffer>;
+  /** Metadata of the object. */
+  meta: Record<string, string>;
 }
 
 const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
@@ -19,15 +21,21 @@ export class FakeS3 {
   readonly requests: string[] = [];
   /** Called for each request; a number is the status that it gets in place of an answer, `hang` no answer at all. */
   fault: (method: string, path: string) => number | 'hang' | undefined = () => undefined;
-  /** The answer to a request waits for what it returns. */
-  delay: ((method: string) => Promise<void> | undefined) | undefined;
+  /** The answer to the completion of an upload waits for what it returns; the object is there. */
+  delayCompletion: (() => Promise<void>) | undefined;
   /** Bytes that fit; more are refused as a bucket does whose quota is used up. */
   quota = Infinity;
-  /** The entity tag of the next part is another one. */
-  breaksTags = 0;
+  /** So many parts arrive damaged. */
+  damages = 0;
+  /** As Swift: parts of a completed upload can be sent again, and are those of the object. */
+  keepsUploads = false;
+  /** Added to the time of its clock. */
+  aheadMs = 0;
   #uploadIds = 0;
   /** Entity tags of objects that were sent in parts, as Amazon makes them. */
   readonly #tags = new WeakMap<Buffer, string>();
+  readonly #meta = new WeakMap<Buffer, Record<string, string>>();
+  readonly #completed = new Map<string, Upload>();
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -60,12 +68,20 @@ export class FakeS3 {
     this.requests.push(`${method} ${path}${url.searchParams.has('uploads') ? '?uploads' : ''}`);
     const fault = this.fault(method, path);
     if (fault === 'hang') return;
-    await this.delay?.(method);
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     if (fault !== undefined) return error(response, fault, 'InternalError');
-    if (!(await isSigned(method, url, request))) return error(response, 403, 'SignatureDoesNotMatch');
-    this.#answer(method, url.searchParams, path.slice(1), Buffer.concat(pieces), request, response);
+    const body = Buffer.concat(pieces);
+    const refusal = await signatureFault(method, url, request, Date.now() + this.aheadMs);
+    if (refusal !== undefined) return error(response, 403, refusal);
+    if (method === 'PUT' && this.damages > 0) {
+      this.damages -= 1;
+      body.writeUInt8(body.readUInt8(0) ^ 1, 0);
+    }
+    const digest = request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD';
+    if (digest !== 'UNSIGNED-PAYLOAD' && digest !== createHash('sha256').update(body).digest('hex'))
+      return error(response, 400, 'XAmzContentSHA256Mismatch');
+    this.#answer(method, url.searchParams, path.slice(1), body, request, response);
   }
 
   #answer(
@@ -83,7 +99,8 @@ export class FakeS3 {
     if (method === 'GET' && query.has('list-type')) return this.#list(response, bucket, query.get('prefix') ?? '');
     if (method === 'POST' && query.has('uploads')) {
       const id = `upload-${String(++this.#uploadIds)}`;
-      this.uploads.set(id, { key: path, parts: new Map() });
+      const meta = Object.entries(request.headers).filter(([name]) => name.startsWith('x-amz-meta-'));
+      this.uploads.set(id, { key: path, parts: new Map(), meta: Object.fromEntries(meta) as Record<string, string> });
       return xml(response, `<UploadId>${id}</UploadId>`);
     }
     if (method === 'DELETE' && uploadId !== null) {
@@ -95,10 +112,11 @@ export class FakeS3 {
       return xml(response, '', 204);
     }
     if (method === 'PUT') return this.#put(response, path, body, uploadId, Number(query.get('partNumber')));
-    if (method === 'POST' && uploadId !== null) return this.#complete(response, uploadId, body.toString());
+    if (method === 'POST' && uploadId !== null) return void this.#complete(response, uploadId, body.toString());
     const object = this.objects.get(path);
     if (object === undefined) return error(response, 404, 'NoSuchKey');
     response.setHeader('ETag', `"${this.#tags.get(object) ?? md5(object)}"`);
+    for (const [name, value] of Object.entries(this.#meta.get(object) ?? {})) response.setHeader(name, value);
     sendObject(response, object, request, query);
   }
 
@@ -107,31 +125,41 @@ export class FakeS3 {
     if (used + body.length > this.quota) return error(response, 403, 'QuotaExceeded');
     if (uploadId === null) this.objects.set(key, body);
     else {
-      const upload = this.uploads.get(uploadId);
+      const completed = this.keepsUploads ? this.#completed.get(uploadId) : undefined;
+      const upload = this.uploads.get(uploadId) ?? completed;
       if (upload?.key !== key) return error(response, 404, 'NoSuchUpload');
       upload.parts.set(part, body);
+      if (upload === completed) this.#make(upload, [...upload.parts.values()]);
     }
-    const isBroken = this.breaksTags > 0;
-    if (isBroken) this.breaksTags -= 1;
-    response.setHeader('ETag', `"${isBroken ? '0'.repeat(32) : md5(body)}"`);
+    response.setHeader('ETag', `"${md5(body)}"`);
     xml(response, '');
   }
 
-  #complete(response: ServerResponse, uploadId: string, body: string): void {
+  async #complete(response: ServerResponse, uploadId: string, body: string): Promise<void> {
     const upload = this.uploads.get(uploadId);
     if (upload === undefined) return error(response, 404, 'NoSuchUpload');
     const parts = [...body.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/g)].map((it) => {
       const part = upload.parts.get(Number(it[1]));
       return part !== undefined && it[2]?.replaceAll('"', '') === md5(part) ? part : undefined;
     });
+    if (parts.length === 0) return error(response, 400, 'MalformedXML');
     if (parts.some((it) => it === undefined)) return error(response, 400, 'InvalidPart');
-    const sent = parts.filter((it) => it !== undefined);
-    const object = Buffer.concat(sent);
-    const tags = sent.map((it) => createHash('md5').update(it).digest());
-    this.#tags.set(object, `${md5(Buffer.concat(tags))}-${String(sent.length)}`);
-    this.objects.set(upload.key, object);
+    this.#make(
+      upload,
+      parts.filter((it) => it !== undefined),
+    );
     this.uploads.delete(uploadId);
+    this.#completed.set(uploadId, upload);
+    await this.delayCompletion?.();
     xml(response, '<CompleteMultipartUploadResult/>');
+  }
+
+  #make({ key, meta }: Upload, parts: readonly Buffer[]): void {
+    const object = Buffer.concat(parts);
+    const tags = parts.map((it) => createHash('md5').update(it).digest());
+    this.#tags.set(object, `${md5(Buffer.concat(tags))}-${String(parts.length)}`);
+    this.#meta.set(object, meta);
+    this.objects.set(key, object);
   }
 
   #listUploads(response: ServerResponse, prefix: string): void {
@@ -153,26 +181,55 @@ export class FakeS3 {
   }
 }
 
-/** Whether the request has the signature of `KEY`, in its query or its header, and has not expired. */
-async function isSigned(method: string, url: URL, { headers }: IncomingMessage): Promise<boolean> {
+const SIGNED = { ...KEY, region: 'us-east-1', service: 's3' };
+
+/** Why the request has no signature of `KEY`, in its query or its header; undefined when it has, and has not expired. */
+async function signatureFault(
+  method: string,
+  url: URL,
+  { headers }: IncomingMessage,
+  nowMs: number,
+): Promise<string | undefined> {
   const given = url.searchParams.get('X-Amz-Signature');
-  if (given === null) return headers.authorization?.includes(`Credential=${KEY.accessKeyId}/`) === true;
+  if (given === null) return await headerFault(method, url, headers, nowMs);
   const bare = new URL(url);
   bare.searchParams.delete('X-Amz-Signature');
   const datetime = url.searchParams.get('X-Amz-Date') ?? '';
-  const signer = new AwsV4Signer({
-    ...KEY,
+  const { url: signed } = await new AwsV4Signer({
+    ...SIGNED,
     method,
     url: bare.href,
-    region: 'us-east-1',
-    service: 's3',
     datetime,
     signQuery: true,
-  });
-  const at = Date.parse(datetime.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/, '$1-$2-$3T$4:$5:$6Z'));
-  const isFresh = Date.now() < at + Number(url.searchParams.get('X-Amz-Expires')) * 1000;
-  return isFresh && (await signer.sign()).url.searchParams.get('X-Amz-Signature') === given;
+  }).sign();
+  if (signed.searchParams.get('X-Amz-Signature') !== given) return 'SignatureDoesNotMatch';
+  const endMs = instantOf(datetime) + Number(url.searchParams.get('X-Amz-Expires')) * 1000;
+  return nowMs < endMs ? undefined : 'AccessDenied';
 }
+
+async function headerFault(
+  method: string,
+  url: URL,
+  headers: IncomingMessage['headers'],
+  nowMs: number,
+): Promise<string | undefined> {
+  const [, names = ''] = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '') ?? [];
+  const datetime = String(headers['x-amz-date']);
+  const kept = names.split(';').filter((it) => it !== 'host' && it !== 'x-amz-date');
+  const signed = await new AwsV4Signer({
+    ...SIGNED,
+    method,
+    url: url.href,
+    datetime,
+    headers: Object.fromEntries(kept.map((it) => [it, String(headers[it])])),
+    allHeaders: true,
+  }).sign();
+  if (signed.headers.get('authorization') !== headers.authorization) return 'SignatureDoesNotMatch';
+  return Math.abs(nowMs - instantOf(datetime)) <= 900_000 ? undefined : 'RequestTimeTooSkewed';
+}
+
+const instantOf = (datetime: string): number =>
+  Date.parse(datetime.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/, '$1-$2-$3T$4:$5:$6Z'));
 
 function sendObject(response: ServerResponse, object: Buffer, request: IncomingMessage, query: URLSearchParams): void {
   const disposition = query.get('response-content-disposition');

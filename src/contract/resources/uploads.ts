@@ -1,11 +1,27 @@
 /** Uploads of files and checkpoints of runs to an object store: a runner gets signed addresses, and reports what it has sent. */
 import { Type, type Static } from 'typebox';
-import { answered, listOf, named, ref, submitted, text } from '../build.ts';
+import { answered, listOf, mapOf, named, ref, submitted, text } from '../build.ts';
 import { LIMITS } from '../limits.ts';
 import { count, int32, runnerId } from '../scalars.ts';
 
 const path = Type.String({ minLength: 1, maxLength: LIMITS.pathLength, description: 'Its path in the attempt.' });
-const upload_id = Type.Optional(text('Of a file in several parts.', { maxLength: 1_024 }));
+const upload_id = Type.Optional(
+  text('Of the upload of this file, as the coordinator returned it.', { minLength: 1, maxLength: 2_048 }),
+);
+const sha256 = (description: string) =>
+  Type.String({ pattern: '^[0-9a-f]{64}$', description: `${description} SHA-256, in hexadecimal.` });
+const parts = Type.Optional(
+  listOf(
+    sha256('Digest of a part.'),
+    'The digests of its parts, of a file in several: above 8,388,608 bytes it has parts of that size, above a thousand of these parts of twice the size, and so on. A file in one part needs none.',
+    LIMITS.fileParts,
+  ),
+);
+const etags = listOf(
+  Type.String({ minLength: 1, maxLength: 200 }),
+  'Of each part, as the store returned it.',
+  LIMITS.fileParts,
+);
 const attemptOf = {
   runner_id: runnerId('The runner that executed the run.'),
   attempt: int32('Number of the attempt.', { minimum: 1 }),
@@ -17,13 +33,37 @@ export const UploadRequest = named(
   submitted({
     ...attemptOf,
     files: listOf(
-      Type.Object({ path, bytes: count('Its size.') }, { additionalProperties: false }),
+      Type.Object(
+        {
+          path,
+          size: Type.Integer({ minimum: 0, maximum: LIMITS.uploadBytes, description: 'Its size, in bytes.' }),
+          sha256: sha256('Digest of its content.'),
+          parts,
+          upload_id: Type.Optional(
+            text('Of an upload that has begun, whose addresses are signed again.', { minLength: 1, maxLength: 2_048 }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
       'Files of the run, which has ended.',
       LIMITS.uploadFiles,
     ),
   }),
 );
 export type UploadRequest = Static<typeof UploadRequest>;
+
+export const SignedPart = named(
+  'SignedPart',
+  'Where to send a part of a file.',
+  answered({
+    url: text('The address that takes it by PUT, for 15 minutes.'),
+    headers: mapOf(Type.String(), {
+      description:
+        'The headers that the PUT sends. Its length and digest are signed: the store refuses any other content.',
+    }),
+  }),
+);
+export type SignedPart = Static<typeof SignedPart>;
 
 export const SignedUpload = named(
   'SignedUpload',
@@ -32,7 +72,10 @@ export const SignedUpload = named(
     path,
     upload_id,
     part_bytes: count('Size of each part but the last.'),
-    urls: listOf(Type.String(), 'For each part, the address that takes it by PUT, for an hour.'),
+    parts: listOf(
+      ref(SignedPart),
+      'All parts in order; none, and no `upload_id`, where the store has the file already.',
+    ),
   }),
 );
 export type SignedUpload = Static<typeof SignedUpload>;
@@ -50,15 +93,8 @@ export const UploadCompleteRequest = named(
   submitted({
     ...attemptOf,
     files: listOf(
-      Type.Object(
-        {
-          path,
-          upload_id,
-          etags: listOf(Type.String({ maxLength: 200 }), 'Of each part, as the store returned it.', LIMITS.uploadParts),
-        },
-        { additionalProperties: false },
-      ),
-      'Files that were sent.',
+      Type.Object({ path, upload_id, etags }, { additionalProperties: false }),
+      'Files that were sent; without `upload_id` those that the store had already.',
       LIMITS.uploadFiles,
     ),
     failed: listOf(
@@ -101,7 +137,7 @@ const number = int32('Number of the upload, counted for each job.', { minimum: 1
 const fileMembers = {
   path: Type.String({ minLength: 1, maxLength: LIMITS.pathLength, description: 'Its path in the checkpoint.' }),
   bytes: count('Its size.'),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Digest of its content, in hexadecimal.' }),
+  sha256: sha256('Digest of its content.'),
 };
 
 export const CheckpointRequest = named(
@@ -139,9 +175,14 @@ export const CheckpointUploadRequest = named(
   'The files of a checkpoint that a runner will send.',
   submitted({
     ...currentAttempt,
+    number: Type.Optional(
+      int32('Of an upload that has begun, whose addresses are signed again; absent: another upload begins.', {
+        minimum: 1,
+      }),
+    ),
     files: listOf(
-      Type.Object(fileMembers, { additionalProperties: false }),
-      'All of its files, also those that have not changed.',
+      Type.Object({ ...fileMembers, parts, upload_id }, { additionalProperties: false }),
+      'All of its files, also those that have not changed; with a `number` those whose addresses are asked for.',
       LIMITS.checkpointFiles,
     ),
   }),
@@ -153,10 +194,7 @@ export const CheckpointUploadResponse = named(
   'Where to send the files of a checkpoint.',
   answered({
     number,
-    files: listOf(
-      ref(SignedUpload),
-      'In the order of the request; without `urls` where the store has the file already.',
-    ),
+    files: listOf(ref(SignedUpload), 'In the order of the request.'),
   }),
 );
 export type CheckpointUploadResponse = Static<typeof CheckpointUploadResponse>;
@@ -171,16 +209,12 @@ export const CheckpointCompleteRequest = named(
       Type.Object(
         {
           ...fileMembers,
-          upload_id: Type.Optional(text('Of a file in several parts.', { maxLength: 1_024 })),
-          etags: listOf(
-            Type.String({ maxLength: 200 }),
-            'Of each part that was sent, as the store returned it.',
-            LIMITS.uploadParts,
-          ),
+          upload_id,
+          etags,
         },
         { additionalProperties: false },
       ),
-      'All of its files.',
+      'All of its files; without `upload_id` those that the store had already.',
       LIMITS.checkpointFiles,
     ),
     failed: Type.Optional(text('Why it was not sent.', { maxLength: LIMITS.reasonLength })),

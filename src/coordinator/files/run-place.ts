@@ -1,11 +1,13 @@
 /** The place of a run in the object store, and the steps that all uploads share: addresses of parts, and the check of what was sent. */
-import { createHash } from 'node:crypto';
 import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
+import { partBytesOf, partCountOf, partSizeOf } from '../../domain/runs/upload-parts.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, SignedUpload, Uuid } from '../../contract/types.ts';
-import { ObjectStoreError, type ObjectStore } from './object-store/object-store.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
+import { ObjectStoreError } from './object-store/store-answers.ts';
+import { type BegunUpload, digestOfParts } from './object-store/upload-tickets.ts';
 import { type StoreReader, readJob } from '../kernel/records/lookup.ts';
 
 export interface ObjectStorePart {
@@ -14,9 +16,6 @@ export interface ObjectStorePart {
 }
 
 export interface RunPlaceParts extends StoreReader, ObjectStorePart {}
-
-/** A file in several parts has parts of this size. */
-const PART_BYTES = 8 << 20;
 
 /** A bucket, and the prefix of keys in it. */
 export interface RunPlace {
@@ -47,73 +46,138 @@ export function requireRunPlace(parts: RunPlaceParts, jobId: Uuid): RunPlace {
 }
 
 /** @throws SimbatchError `invalid-request` for a path that leaves the prefix */
-export function requirePath(path: string): void {
+function requirePath(path: string): void {
   const fault = filePathFault(path);
   if (fault !== undefined) throw new SimbatchError('invalid-request', `the path ${JSON.stringify(path)} ${fault}`);
 }
 
-/** @throws SimbatchError `invalid-request` for more parts than are signed at once */
-export function requireParts(files: readonly { bytes: number }[]): void {
-  const parts = files.reduce((sum, { bytes }) => sum + Math.max(1, Math.ceil(bytes / PART_BYTES)), 0);
-  if (parts <= LIMITS.uploadParts) return;
-  const why = `the files have ${String(parts)} parts of ${String(PART_BYTES)} bytes; at most ${String(LIMITS.uploadParts)} are signed at once`;
+/** @throws SimbatchError `invalid-request` for two files of one path, or a path that leaves the prefix */
+export function requireDistinct(files: readonly { path: string }[]): void {
+  const paths = new Set<string>();
+  for (const { path } of files) {
+    requirePath(path);
+    if (paths.has(path)) {
+      throw new SimbatchError(
+        'invalid-request',
+        `the path ${JSON.stringify(path)} is there twice; name each file once`,
+      );
+    }
+    paths.add(path);
+  }
+}
+
+/** A file as its runner declares it. */
+export interface DeclaredPath {
+  path: string;
+  size: number;
+  sha256: string;
+  /** The digests of its parts, where it has several. */
+  parts?: readonly string[];
+  /** Of an upload that has begun, whose addresses are signed again. */
+  upload_id?: string;
+}
+
+/** @throws SimbatchError `invalid-request` for parts that are not those of the size, or more than are signed at once */
+export function requireParts(files: readonly DeclaredPath[]): void {
+  let sum = 0;
+  for (const { path, size, parts } of files) {
+    if (size > LIMITS.uploadBytes) {
+      const most = `at most ${String(LIMITS.uploadBytes)} can be uploaded`;
+      throw invalid(path, `has ${String(size)} bytes; ${most}: write smaller files, or leave it on the runner`);
+    }
+    const count = partCountOf(size);
+    sum += count;
+    if ((parts?.length ?? 1) === count) continue;
+    const why = `has ${String(count)} parts of ${String(partBytesOf(size))} bytes`;
+    throw invalid(
+      path,
+      `${why}, and the digests of ${String(parts?.length ?? 0)}; declare that of each part in \`parts\``,
+    );
+  }
+  if (sum <= LIMITS.uploadParts) return;
+  const why = `the files have ${String(sum)} parts; at most ${String(LIMITS.uploadParts)} are signed at once`;
   throw new SimbatchError('invalid-request', `${why}: send fewer files`);
 }
 
-/** Signs the addresses of a file's parts. @throws SimbatchError `uploads-unavailable` */
-export async function signFile(
-  { store, bucket, prefix }: RunPlace,
-  path: string,
-  bytes: number,
-): Promise<SignedUpload> {
+/**
+ * Begins the upload of a file, or continues the named one, and signs the addresses of its parts. Every file is sent in
+ * parts, also a small one: they become an object when the coordinator completes the upload, and an address ends with it.
+ * @throws SimbatchError `uploads-unavailable`, `invalid-request`
+ */
+export async function signFile(place: RunPlace, file: DeclaredPath): Promise<SignedUpload> {
+  const { store, bucket, prefix } = place;
+  const { path, size, sha256 } = file;
+  const parts = partCountOf(size) === 1 ? [sha256] : (file.parts ?? []);
   const key = `${prefix}/${path}`;
-  if (bytes <= PART_BYTES) return { path, part_bytes: PART_BYTES, urls: [await store.signedPut(bucket, key)] };
-  const uploadId = await reached(() => store.begin(bucket, key));
-  const urls: string[] = [];
-  for (let number = 1; (number - 1) * PART_BYTES < bytes; number++) {
-    urls.push(await store.signedPut(bucket, key, { uploadId, number }));
-  }
-  return { path, upload_id: uploadId, part_bytes: PART_BYTES, urls };
+  const declared = { size, sha256, parts };
+  return await reached(async () => {
+    const upload_id =
+      file.upload_id ?? store.tickets.issue(`${bucket}/${key}`, await store.begin(bucket, key, sha256), declared);
+    const upload = requireUpload(place, path, upload_id);
+    if (upload.size !== size || upload.sha256 !== sha256 || upload.partsDigest !== digestOfParts(parts))
+      throw invalid(path, 'was declared with another content when its upload began; begin another one');
+    const signed = parts.map((digest, index) => {
+      const part = { uploadId: upload.id, number: index + 1, bytes: partSizeOf(size, index), sha256: digest };
+      return store.signedPart(bucket, key, part);
+    });
+    return { path, upload_id, part_bytes: partBytesOf(size), parts: await Promise.all(signed) };
+  });
 }
+
+/** The answer for a file that the store has. */
+export const notSigned = (path: string, size: number): SignedUpload => ({
+  path,
+  part_bytes: partBytesOf(size),
+  parts: [],
+});
 
 /** A file as its runner has sent it. */
 export interface SentFile {
   path: string;
-  upload_id?: string;
+  upload_id: string;
   etags: readonly string[];
 }
 
-/** Completes a file; the store has the bytes that the runner has sent then. @throws SimbatchError `uploads-unavailable` */
-export async function requireSent({ store, bucket, prefix }: RunPlace, file: SentFile): Promise<void> {
-  const { path, upload_id: uploadId, etags } = file;
+/**
+ * Completes the upload of a file: the store has the bytes that its runner declared then.
+ * @throws SimbatchError `uploads-unavailable`; `invalid-request` for fewer or more tags than parts
+ */
+export async function requireSent(place: RunPlace, { path, upload_id, etags }: SentFile): Promise<void> {
+  const { store, bucket, prefix } = place;
   requirePath(path);
-  const key = `${prefix}/${path}`;
-  if (uploadId !== undefined) {
-    await reached(async () => {
-      try {
-        await store.complete(bucket, key, uploadId, etags);
-      } catch (error) {
-        // Completed before, and the answer was lost: most stores know the upload no longer.
-        if (!(error instanceof ObjectStoreError) || (await store.etagOf(bucket, key)) !== tagOfParts(etags))
-          throw error;
-      }
-    });
-  } else if ((await reached(() => store.etagOf(bucket, key))) !== etags[0]?.replaceAll('"', '')) {
-    throw new SimbatchError(
-      'uploads-unavailable',
-      `the object store does not have ${JSON.stringify(key)} as it was sent`,
-    );
+  const upload = requireUpload(place, path, upload_id);
+  const count = partCountOf(upload.size);
+  if (etags.length !== count) {
+    const why = `has ${String(count)} parts, and entity tags of ${String(etags.length)}`;
+    throw invalid(path, `${why}; send every part, and name the tag of each in \`etags\``);
   }
+  const key = `${prefix}/${path}`;
+  await reached(async () => {
+    try {
+      await store.complete(bucket, key, upload.id, etags);
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      // Completed before, and the answer was lost: most stores know the upload no longer.
+      const found = await store.contentOf(bucket, key);
+      if (found?.size !== upload.size || found.sha256 !== upload.sha256) throw error;
+    }
+  });
 }
 
-/** The entity tag of an object that was sent in parts: the MD5 of those of the parts, and their number; of a store that encrypts another one. */
-function tagOfParts(etags: readonly string[]): string {
-  const tags = etags.map((it) => Buffer.from(it.replaceAll('"', ''), 'hex'));
-  return `${createHash('md5').update(Buffer.concat(tags)).digest('hex')}-${String(etags.length)}`;
+function requireUpload({ store, bucket, prefix }: RunPlace, path: string, ticket: string): BegunUpload {
+  const upload = store.tickets.read(`${bucket}/${prefix}/${path}`, ticket);
+  if (upload !== undefined) return upload;
+  throw new SimbatchError(
+    'uploads-unavailable',
+    `the file ${JSON.stringify(path)} has no upload of this \`upload_id\`: the coordinator gave it for another file, or has another key of the store since; begin another one`,
+  );
 }
 
-/** @throws SimbatchError `uploads-unavailable` for a store that refuses or does not answer */
-async function reached<T>(call: () => Promise<T>): Promise<T> {
+const invalid = (path: string, why: string): SimbatchError =>
+  new SimbatchError('invalid-request', `the file ${JSON.stringify(path.slice(0, 200))} ${why}`);
+
+/** Returns the result of a call to the store. @throws SimbatchError `uploads-unavailable` for a store that refuses or does not answer */
+export async function reached<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

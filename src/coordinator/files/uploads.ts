@@ -1,12 +1,12 @@
 /** Uploads: the addresses to which a runner sends the files of a run that has ended, and the result that names them then. */
 import { isDeepStrictEqual } from 'node:util';
+import { inParallel } from '../../base/async/in-parallel.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type {
   JobResult,
-  SignedUpload,
   StoredResult,
   UnsentFiles,
   UploadCompleteRequest,
@@ -18,13 +18,16 @@ import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import {
+  notSigned,
+  reached,
+  requireDistinct,
   requireParts,
-  requirePath,
   requireRunPlace,
   requireSent,
   signFile,
   type RunPlace,
   type RunPlaceParts,
+  type SentFile,
 } from './run-place.ts';
 import { countWaiting } from './outbox.ts';
 import { readJob, jobOrThrow } from '../kernel/records/lookup.ts';
@@ -34,6 +37,8 @@ interface UploadParts extends RunPlaceParts {
   turns: Turns;
 }
 
+/** Files that are begun or completed side by side. */
+const FILES_AT_ONCE = 8;
 /** Runs that a finding names. */
 const MOST_EXAMPLES = 5;
 
@@ -52,17 +57,24 @@ export async function beginUpload(
   requireEnded(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
   const place = requirePlace(parts, jobId, attempt);
   requireParts(files);
-  const signed: SignedUpload[] = [];
-  for (const { path, bytes } of files) {
-    requirePath(path);
-    signed.push(await signFile(place, path, bytes));
-  }
-  return { files: signed };
+  requireDistinct(files);
+  const { store, bucket, prefix } = place;
+  return await store.lanes.run(jobId, async () => {
+    const stored = storedPaths(parts, jobId, place);
+    const begun = files.filter((it) => it.upload_id === undefined && !stored.has(it.path));
+    const objectKeys = new Set(begun.map((it) => `${prefix}/${it.path}`));
+    if (begun.length > 0) await reached(() => store.abortBegun(bucket, `${prefix}/`, objectKeys));
+    return {
+      files: await inParallel(files, FILES_AT_ONCE, async (file) =>
+        stored.has(file.path) ? notSigned(file.path, file.size) : await signFile(place, file),
+      ),
+    };
+  });
 }
 
 /**
- * Completes the uploads of files, and names them in the result of the run.
- * @throws SimbatchError `stale-attempt`, `uploads-unavailable`; the result is unchanged then
+ * Completes the uploads of files, and names them in the result of the run. A file that the result names is not changed any more.
+ * @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request`; the result is unchanged then
  */
 export async function completeUpload(
   parts: UploadParts,
@@ -72,20 +84,48 @@ export async function completeUpload(
   requireEnded(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
   // A runner may say why it sends nothing also where the study has no place any more.
   const place = files.length === 0 ? undefined : requirePlace(parts, jobId, attempt);
-  if (place !== undefined) for (const file of files) await requireSent(place, file);
-  await parts.turns.run('complete-upload', (turn) => {
-    requireEnded(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
-    const text = turn.read(keys.result(jobId));
-    if (text === undefined) return;
-    const result = JSON.parse(text) as StoredResult;
-    const base = place === undefined ? '' : `s3://${place.bucket}/${place.prefix}/`;
-    const after = uploaded(result, base, { files, failed, ...left });
-    if (isDeepStrictEqual(after, result)) return;
-    turn.put(keys.result(jobId), JSON.stringify(after));
-    countWaiting(turn, { jobId, runnerId: runner_id }, result, after);
-    countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
-  });
+  requireDistinct(files);
+  const name = (): Promise<void> =>
+    parts.turns.run('complete-upload', (turn) => {
+      requireEnded(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+      const text = turn.read(keys.result(jobId));
+      if (text === undefined) return;
+      const result = JSON.parse(text) as StoredResult;
+      const base = place === undefined ? '' : addressBelow(place);
+      const after = uploaded(result, base, { files, failed, ...left });
+      if (isDeepStrictEqual(after, result)) return;
+      turn.put(keys.result(jobId), JSON.stringify(after));
+      countWaiting(turn, { jobId, runnerId: runner_id }, result, after);
+      countUnsent(turn, jobId, result.upload?.failed ?? [], after.upload?.failed ?? []);
+    });
+  await (place === undefined
+    ? name()
+    : place.store.lanes.run(jobId, async () => {
+        const stored = storedPaths(parts, jobId, place);
+        const sent = files.filter((it) => !stored.has(it.path)).map(requireTicket);
+        await inParallel(sent, FILES_AT_ONCE, (file) => requireSent(place, file));
+        await name();
+      }));
   return jobResult(parts, jobId);
+}
+
+const addressBelow = ({ bucket, prefix }: RunPlace): string => `s3://${bucket}/${prefix}/`;
+
+/** The paths of files that the result names in the store. */
+function storedPaths(parts: UploadParts, jobId: Uuid, place: RunPlace): Set<string> {
+  const text = parts.store.get(keys.result(jobId));
+  if (text === undefined) return new Set();
+  const { output_files, telemetry_data } = JSON.parse(text) as StoredResult;
+  const base = addressBelow(place);
+  const addresses = [...output_files, telemetry_data ?? ''].filter((it) => it.startsWith(base));
+  return new Set(addresses.map((it) => it.slice(base.length)));
+}
+
+/** @throws SimbatchError `invalid-request` for a file that is neither in the store nor was sent */
+function requireTicket({ path, upload_id, etags }: UploadCompleteRequest['files'][number]): SentFile {
+  if (upload_id !== undefined) return { path, upload_id, etags };
+  const why = `the file ${JSON.stringify(path)} has no \`upload_id\`, and the result does not name it in the store`;
+  throw new SimbatchError('invalid-request', `${why}; begin its upload`);
 }
 
 /** Counts the files of a run that were lost before they could be sent, for the findings of its batch. A repeated report counts once. */

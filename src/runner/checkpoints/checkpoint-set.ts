@@ -2,7 +2,6 @@
  * The files of a checkpoint as they are at one moment. The simulation may replace them at any time: they are linked into a folder
  * of the runner's own, which keeps their content, and count as a set when none of them has changed meanwhile.
  */
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
@@ -10,8 +9,8 @@ import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
 import { ARTIFACT_LIMITS, listFiles } from '../files/artifacts.ts';
-import { addTo } from '../files/object-transfer.ts';
-import { readPart } from '../files/read-part.ts';
+import { Final } from '../files/object-transfer.ts';
+import { digestFile, FileChanged, type FileDigests } from '../files/send-file.ts';
 import { systemCode } from '../system-error.ts';
 
 /** Why a checkpoint is not sent; the message says so to a reader of the result. */
@@ -19,8 +18,6 @@ export class CheckpointFault extends Error {}
 
 /** Path in the checkpoint -> its state. Another version for each content. */
 export type Look = ReadonlyMap<string, { bytes: number; version: string }>;
-
-const HASHED_BYTES = 8 << 20;
 
 /** Looks at the files of a directory; undefined when it is not there. @throws CheckpointFault, the system's error */
 export async function lookAt(directory: string): Promise<Look | undefined> {
@@ -95,23 +92,28 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** The SHA-256 of a linked file, in hexadecimal. @throws CheckpointFault when it cannot be read as it was */
-export async function digestOf(
+/** The size and digests of a linked file. @throws CheckpointFault when it cannot be read as it was */
+export async function digestsOf(
   folder: string,
   path: string,
   bytes: number,
   clock: Pick<Clock, 'soon'>,
-): Promise<string> {
-  const hash = createHash('sha256');
-  for (let offset = 0; offset === 0 || offset < bytes; offset += HASHED_BYTES) {
-    const part = await readPart(folder, path, { offset, length: HASHED_BYTES, maxBytes: Infinity });
-    if ('fault' in part) throw new CheckpointFault(`${JSON.stringify(path)} cannot be read: ${part.detail}`);
-    if (part.size !== bytes) throw changed(path);
-    await addTo(hash, part.bytes, clock);
+): Promise<FileDigests> {
+  try {
+    const digests = await digestFile(folder, path, clock);
+    if (digests.size === bytes) return digests;
+  } catch (error) {
+    throw error instanceof Final ? faultOf(path, error) : error;
   }
-  return hash.digest('hex');
+  throw changed(path);
 }
 
+/** Why a file of a checkpoint is not sent. */
+export const faultOf = (path: string, error: Final): CheckpointFault =>
+  error instanceof FileChanged
+    ? changed(path)
+    : new CheckpointFault(`${JSON.stringify(path)} cannot be sent: ${error.message}`);
+
 /** A file was written to in place, and not replaced, while it was sent. */
-export const changed = (path: string): CheckpointFault =>
+const changed = (path: string): CheckpointFault =>
   new CheckpointFault(`${JSON.stringify(path)} changed while it was sent; write another file and rename it`);

@@ -1,17 +1,23 @@
 /** One upload of a checkpoint: links its files, sends those that the store does not have, and reports the complete set. */
-import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
-import type { AttemptRef, CheckpointCompleteRequest, SignedUpload } from '../../contract/types.ts';
+import type {
+  AttemptRef,
+  CheckpointCompleteRequest,
+  CheckpointUploadRequest,
+  CheckpointUploadResponse,
+  SignedUpload,
+} from '../../contract/types.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import type { CoordinatorConnection } from '../connection/coordinator-connection.ts';
-import { addTo, putPart, repeated } from '../files/object-transfer.ts';
+import { repeated } from '../files/object-transfer.ts';
 import { readPart } from '../files/read-part.ts';
+import { FileChanged, sendFile, type FileDigests, type ReadBytes, type Signed } from '../files/send-file.ts';
 import { oneLine } from '../system-error.ts';
 import type { Waits } from '../waits.ts';
-import { changed, CheckpointFault, digestOf, isSameLook, linkSet, lookAt, type Look } from './checkpoint-set.ts';
+import { CheckpointFault, digestsOf, faultOf, isSameLook, linkSet, lookAt, type Look } from './checkpoint-set.ts';
 
 export interface CheckpointLink {
   client: Client;
@@ -22,7 +28,8 @@ export interface CheckpointLink {
 }
 
 type Sent = CheckpointCompleteRequest['files'][number];
-type Content = Pick<Sent, 'path' | 'bytes' | 'sha256'>;
+type Digests = Omit<FileDigests, 'version'> & { version: string | undefined };
+type Content = Digests & { path: string };
 
 /** Looks until a set is found in which no file changed; a simulation that saves all the time leaves moments in between. */
 const LOOKS = 20;
@@ -43,7 +50,7 @@ export class CheckpointUpload {
   #sent: Look | undefined;
   #sending: Look | undefined;
   /** Version of a file -> its digest: an unchanged file is not read again. */
-  #digests = new Map<string, string>();
+  readonly #digests = new Map<string, Digests>();
 
   /** @param directory of the attempt, as `checkpointDirectory` returns it. */
   constructor(link: CheckpointLink, ref: AttemptRef, directory: string) {
@@ -77,7 +84,7 @@ export class CheckpointUpload {
         throw new CheckpointFault(`${why}; keep less, or raise --checkpoint-max-gb`);
       }
       const contents: Content[] = [];
-      for (const [path, it] of look) contents.push({ path, bytes: it.bytes, sha256: await this.#digest(path, it) });
+      for (const [path, it] of look) contents.push({ path, ...(await this.#digest(path, it)) });
       await this.#exchange(contents, stop);
       this.#sent = look;
       return { files: look.size, bytes };
@@ -103,30 +110,40 @@ export class CheckpointUpload {
     }
   }
 
-  async #digest(path: string, { bytes, version }: { bytes: number; version: string }): Promise<string> {
+  async #digest(path: string, { bytes, version }: { bytes: number; version: string }): Promise<Digests> {
     const key = `${path}\0${version}`;
-    const digest =
-      this.#digests.get(key) ?? (await this.#local('reading', digestOf(this.#folder, path, bytes, this.#link.clock)));
-    this.#digests.set(key, digest);
-    return digest;
+    const known = this.#digests.get(key);
+    if (known !== undefined) return known;
+    const read = await this.#local('reading', digestsOf(this.#folder, path, bytes, this.#link.clock));
+    // A copy in the folder of another upload has another version.
+    this.#digests.set(key, { ...read, version: undefined });
+    return read;
   }
 
   async #exchange(contents: readonly Content[], stop: AbortSignal): Promise<void> {
     const { client, connection, clock, config } = this.#link;
     const { job_id, attempt } = this.#ref;
     const head = { runner_id: config.id, attempt };
-    const begin = { ...head, files: [...contents] };
     const tries = { clock, stop };
-    const { number, files } = await repeated(
-      () => connection.ask(() => client.files.beginCheckpoint(job_id, begin, { signal: stop }), stop),
-      tries,
-    );
+    const begin = (more: Pick<CheckpointUploadRequest, 'files' | 'number'>): Promise<CheckpointUploadResponse> =>
+      connection.ask(() => client.files.beginCheckpoint(job_id, { ...head, ...more }, { signal: stop }), stop);
+    const atMs = clock.monotonicMs();
+    const { number, files } = await repeated(() => begin({ files: contents.map(declaredOf) }), tries);
     try {
       const sent: Sent[] = [];
       for (const [index, content] of contents.entries()) {
-        const signed = files[index];
-        if (signed?.path !== content.path) throw new Error('the coordinator signed addresses of other files');
-        sent.push(await this.#sendFile(content, signed, stop));
+        const upload = files[index];
+        if (upload?.path !== content.path) throw new Error('the coordinator signed addresses of other files');
+        const { upload_id } = upload;
+        const renew = async (): Promise<SignedUpload> => {
+          const again = await begin({
+            number,
+            files: [{ ...declaredOf(content), ...(upload_id === undefined ? {} : { upload_id }) }],
+          });
+          if (again.files[0] === undefined) throw new Error('the coordinator signed no addresses');
+          return again.files[0];
+        };
+        sent.push(await this.#sendFile(content, { upload, atMs, renew }, stop));
       }
       const complete = { ...head, number, files: sent };
       await repeated(
@@ -141,26 +158,26 @@ export class CheckpointUpload {
     }
   }
 
-  async #sendFile(content: Content, signed: SignedUpload, stop: AbortSignal): Promise<Sent> {
-    const { clock } = this.#link;
-    const { upload_id, part_bytes, urls } = signed;
-    const { path, bytes, sha256 } = content;
-    const etags: string[] = [];
-    if (urls.length === 0) return { ...content, etags };
-    const hash = createHash('sha256');
-    for (const [index, url] of urls.entries()) {
-      const wish = { offset: index * part_bytes, length: part_bytes, maxBytes: Infinity };
-      const part = await this.#local('reading', readPart(this.#folder, path, wish));
-      if ('fault' in part) throw new CheckpointFault(`${JSON.stringify(path)} cannot be read: ${part.detail}`);
-      if (part.size !== bytes) throw changed(path);
-      await addTo(hash, part.bytes, clock);
-      etags.push(await repeated(() => putPart(url, part.bytes, { clock, stop }), { clock, stop }));
+  async #sendFile(content: Content, signed: Signed, stop: AbortSignal): Promise<Sent> {
+    const { path, size: bytes, sha256 } = content;
+    const { upload_id } = signed.upload;
+    if (upload_id === undefined) return { path, bytes, sha256, etags: [] };
+    try {
+      const read: ReadBytes = (offset, length) =>
+        this.#local('reading', readPart(this.#folder, path, { offset, length, maxBytes: Infinity }));
+      const etags = await sendFile(read, signed, content, { clock: this.#link.clock, stop });
+      return { path, bytes, sha256, upload_id, etags };
+    } catch (error) {
+      throw error instanceof FileChanged ? faultOf(path, error) : error;
     }
-    if (hash.digest('hex') !== sha256) throw changed(path);
-    return { ...content, etags, ...(upload_id === undefined ? {} : { upload_id }) };
   }
 
   #local<T>(what: string, operation: Promise<T>): Promise<T> {
     return this.#link.waits.within(FILES_MS, `${what} the checkpoint in ${this.#directory}`, operation);
   }
 }
+
+const declaredOf = ({ version: _, size: bytes, ...file }: Content): CheckpointUploadRequest['files'][number] => ({
+  ...file,
+  bytes,
+});

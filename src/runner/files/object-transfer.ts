@@ -1,8 +1,10 @@
 /** Parts of files on their way to and from an object store, by addresses that the coordinator has signed. */
-import { createHash, type Hash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { sleep, type Clock } from '../../base/clock.ts';
 import { failureOf, readBody, withDeadline } from '../../base/async/deadline.ts';
 import { ApiError } from '../../client/client.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { SignedPart } from '../../contract/types.ts';
 import { Stopped } from '../connection/coordinator-connection.ts';
 import { oneLine } from '../system-error.ts';
 
@@ -24,6 +26,8 @@ const HASHED_AT_ONCE = 1 << 20;
 
 /** Answers of a store that may be others later. */
 const REPEATED_STATUS = new Set([408, 429, 500, 502, 503, 504]);
+/** Codes of stores for bytes that arrived damaged, or too slowly. */
+const REPEATED_CODES = new Set(['BadDigest', 'XAmzContentSHA256Mismatch', 'RequestTimeout']);
 
 /** The store, or its use by the coordinator, is what fails. */
 export const isUnavailable = (error: unknown): boolean =>
@@ -37,16 +41,16 @@ export async function addTo(hash: Hash, bytes: Uint8Array, clock: Pick<Clock, 's
   }
 }
 
-/** Sends a part, and returns its entity tag, which is compared with the digest of the bytes. @throws Final, Error */
-export async function putPart(url: string, bytes: Uint8Array, { clock, stop }: Tries): Promise<string> {
-  const { headers } = await exchange(url, { method: 'PUT', body: bytes as Uint8Array<ArrayBuffer> }, stop);
-  const etag = headers.get('etag') ?? '';
-  const hash = createHash('md5');
-  await addTo(hash, bytes, clock);
-  // A store that encrypts returns another tag; it is compared by the store itself when the upload is completed.
-  if (/^"?[0-9a-f]{32}"?$/.test(etag) && etag.replaceAll('"', '') !== hash.digest('hex')) {
-    throw new Error('the object store received other bytes than were sent');
-  }
+/** Sends a part, and returns its entity tag. The store compares its bytes with the digest that was signed. @throws Final, Error */
+export async function putPart(
+  { url, headers: given }: SignedPart,
+  bytes: Uint8Array,
+  stop: AbortSignal,
+): Promise<string> {
+  const init = { method: 'PUT', headers: given, body: bytes as Uint8Array<ArrayBuffer> };
+  const { headers } = await exchange(url, init, stop, PART_MS * Math.max(1, bytes.length / LIMITS.uploadPartBytes));
+  const etag = headers.get('etag');
+  if (etag === null) throw new Final('the object store returned no entity tag of a part');
   return etag;
 }
 
@@ -70,17 +74,18 @@ async function exchange(
   url: string,
   init: RequestInit,
   stop: AbortSignal,
+  limitMs = PART_MS,
 ): Promise<{ headers: Headers; bytes: Uint8Array }> {
   let response: Response;
   let bytes: Uint8Array;
   try {
-    [response, bytes] = await withDeadline(PART_MS, stop, async (signal) => {
+    [response, bytes] = await withDeadline(limitMs, stop, async (signal) => {
       const answer = await fetch(url, { ...init, signal, redirect: 'error' });
       return [answer, await readBody(answer, signal)];
     });
   } catch (error) {
     const { cause, isLate } = failureOf(error);
-    const why = isLate ? `no answer within ${String(PART_MS / 1000)} s` : oneLine(cause);
+    const why = isLate ? `no answer within ${String(Math.round(limitMs / 1000))} s` : oneLine(cause);
     throw new Error(`the object store cannot be reached: ${why}`, { cause: error });
   }
   if (!response.ok) throw refusal(response.status, Buffer.from(bytes).toString('utf8'));
@@ -90,7 +95,7 @@ async function exchange(
 function refusal(status: number, text: string): Error {
   const [, code = ''] = /<Code>([^<]*)<\/Code>/.exec(text) ?? [];
   const why = `the object store refuses it: ${code === '' ? '' : `${code}, `}status ${String(status)}`;
-  return REPEATED_STATUS.has(status) ? new Error(why) : new Final(why);
+  return REPEATED_STATUS.has(status) || REPEATED_CODES.has(code) ? new Error(why) : new Final(why);
 }
 
 /** Repeats what may succeed later, with growing pauses. @throws Stopped */

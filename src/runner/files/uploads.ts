@@ -13,8 +13,9 @@ import { Stopped, type CoordinatorConnection } from '../connection/coordinator-c
 import type { Log } from '../log.ts';
 import type { Spool, SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
-import { Final, isUnavailable, putPart, repeated } from './object-transfer.ts';
+import { Final, isUnavailable, repeated } from './object-transfer.ts';
 import { readPart } from './read-part.ts';
+import { digestFile, type FileDigests, type ReadBytes, sendFile, type Signed } from './send-file.ts';
 
 export interface UploadsOptions {
   client: Client;
@@ -35,6 +36,7 @@ const DETAIL_LENGTH = 500;
 
 type Sent = UploadCompleteRequest['files'][number];
 type Failed = UploadCompleteRequest['failed'][number];
+type Declared = FileDigests & { path: string };
 
 export class Uploads {
   readonly #options: UploadsOptions;
@@ -124,18 +126,20 @@ export class Uploads {
     const fail = (path: string, error: unknown): void => {
       failed.push({ path, detail: oneLine(error).slice(0, DETAIL_LENGTH) });
     };
-    const sizes = new Map<string, number>();
+    const files: Declared[] = [];
     for (const path of paths) {
-      const found = await readPart(record.directory, path, { offset: 0, length: 0, maxBytes: Infinity });
-      if ('fault' in found) fail(path, found.detail);
-      else sizes.set(path, found.size);
+      try {
+        files.push({ path, ...(await digestFile(record.directory, path, this.#options.clock)) });
+      } catch (error) {
+        fail(path, error);
+      }
     }
-    const files = [...sizes].map(([path, bytes]) => ({ path, bytes }));
+    const atMs = this.#options.clock.monotonicMs();
     try {
       const signed = files.length === 0 ? [] : (await this.#repeated(() => this.#begin(record, files))).files;
-      for (const file of signed) {
+      for (const [index, file] of signed.entries()) {
         try {
-          sent.push(await this.#sendFile(record, file, sizes.get(file.path) ?? 0));
+          sent.push(await this.#sendFile(record, files[index], { upload: file, atMs }));
         } catch (error) {
           if (error instanceof Stopped) throw error;
           fail(file.path, error);
@@ -156,8 +160,9 @@ export class Uploads {
       log.warn(`${path} stays here and is not uploaded: ${detail}`, { ...refOf(record) });
   }
 
-  #begin(record: SpooledAttempt, files: { path: string; bytes: number }[]) {
+  #begin(record: SpooledAttempt, declared: readonly (Declared & { upload_id?: string })[]) {
     const { client, connection, config, stop } = this.#options;
+    const files = declared.map(({ version: _, ...file }) => file);
     const request = { runner_id: config.id, attempt: record.attempt, files };
     return connection.ask(() => client.files.beginUpload(record.job_id, request), stop);
   }
@@ -168,22 +173,19 @@ export class Uploads {
     return connection.ask(() => client.files.completeUpload(record.job_id, request), stop);
   }
 
-  async #sendFile(
-    record: SpooledAttempt,
-    { path, upload_id, part_bytes, urls }: SignedUpload,
-    size: number,
-  ): Promise<Sent> {
-    const etags: string[] = [];
-    let version: string | undefined;
-    for (const [index, url] of urls.entries()) {
-      const wish = { offset: index * part_bytes, length: part_bytes, maxBytes: Infinity };
-      const part = await readPart(record.directory, path, wish);
-      if ('fault' in part) throw new Final(part.detail);
-      version ??= part.version;
-      if (part.version !== version || part.size !== size) throw new Final('it changed while it was sent');
-      etags.push(await this.#repeated(() => putPart(url, part.bytes, this.#options)));
-    }
-    return { path, etags, ...(upload_id === undefined ? {} : { upload_id }) };
+  async #sendFile(record: SpooledAttempt, file: Declared | undefined, signed: Omit<Signed, 'renew'>): Promise<Sent> {
+    const { path, upload_id } = signed.upload;
+    if (file?.path !== path) throw new Final('the coordinator signed addresses of another file');
+    // The store has it: the answer to its completion was lost.
+    if (upload_id === undefined) return { path, etags: [] };
+    const renew = async (): Promise<SignedUpload> => {
+      const [again] = (await this.#begin(record, [{ ...file, upload_id }])).files;
+      if (again === undefined) throw new Final('the coordinator signed no address for it');
+      return again;
+    };
+    const read: ReadBytes = (offset, length) =>
+      readPart(record.directory, path, { offset, length, maxBytes: Infinity });
+    return { path, upload_id, etags: await sendFile(read, { ...signed, renew }, file, this.#options) };
   }
 
   #repeated<T>(operation: () => Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@ import { jobId } from '../../../src/domain/ids.ts';
 import type { UploadCompleteRequest } from '../../../src/contract/types.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
+import { declared, send } from '../../support/upload.ts';
 import { STORAGE, storeOf } from '../../e2e/object-store/uploads.suite.ts';
 
 describe('coordinator/files/outbox', () => {
@@ -39,14 +40,9 @@ describe('coordinator/files/outbox', () => {
 
   /** Sends files as a runner does; returns the request that completes them. */
   async function sent(run: number, paths: readonly string[]): Promise<UploadCompleteRequest['files']> {
-    const files = paths.map((path) => ({ path, bytes: 1 }));
+    const files = paths.map((path) => declared(path, 'x'));
     const signed = await scene.api.beginUpload(jobId(batchId, run), { runner_id: 'a', attempt: 1, files });
-    const done: UploadCompleteRequest['files'] = [];
-    for (const { path, urls } of signed.files) {
-      const { headers } = await fetch(urls[0] ?? '', { method: 'PUT', body: 'x' });
-      done.push({ path, etags: [headers.get('etag') ?? ''] });
-    }
-    return done;
+    return await Promise.all(signed.files.map((file) => send(file, 'x')));
   }
   const finding = async () => (await scene.api.findings(batchId)).find(({ code }) => code === 'files-not-sent');
   const waiting = async (run: number) => (await scene.api.jobResult(jobId(batchId, run))).upload;

@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../src/client/client.ts';
 import { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
-import { requireSent } from '../../../src/coordinator/files/run-place.ts';
+import { requireSent, signFile } from '../../../src/coordinator/files/run-place.ts';
 import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
+import { declared, send } from '../../support/upload.ts';
 import { BUCKET, readWhole, STORAGE, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
 describe('coordinator/files: uploads', function () {
@@ -59,7 +60,8 @@ describe('coordinator/files: uploads', function () {
     const job = await pool.until(batchId, ['Completed']);
     while (puts <= 3) await new Promise((resolve) => setTimeout(resolve, 20));
     await first.end('SIGKILL');
-    expect(s3.uploads.size).to.equal(1);
+    // All of its files were begun together.
+    expect(s3.uploads.size).to.equal(5);
     s3.fault = () => undefined;
     pool.site.start(pool.url);
     const result = await untilUploaded(pool.client, job);
@@ -100,7 +102,7 @@ describe('coordinator/files: uploads', function () {
   });
 
   it('repeats a part that arrived damaged, and gives a store up that fails', async () => {
-    s3.breaksTags = 1;
+    s3.damages = 1;
     pool.site.start(pool.url);
     const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
     expect((await untilUploaded(pool.client, job)).upload?.failed).to.deep.equal([]);
@@ -108,28 +110,21 @@ describe('coordinator/files: uploads', function () {
     const other = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
     const { upload, output_files } = await untilUploaded(pool.client, other);
     expect(upload?.files).to.equal(0);
-    expect(upload?.failed[0]).to.include('status 503');
+    expect(upload?.failed[0]).to.include('(503)');
     expect(output_files.some((it) => it.startsWith('s3://'))).to.equal(false);
   });
 
   it('completes a file in parts again after a lost answer, and refuses it where the store has another one', async () => {
     const store = new ObjectStore({ endpoint: s3.url, credentials: KEY, region: 'us-east-1', buckets });
     const place = { store, bucket: BUCKET, prefix: 'p' };
-    const upload_id = await store.begin(BUCKET, 'p/file');
-    const etags: string[] = [];
-    for (const number of [1, 2]) {
-      const url = await store.signedPut(BUCKET, 'p/file', { uploadId: upload_id, number });
-      const { headers } = await fetch(url, { method: 'PUT', body: `part ${number}` });
-      etags.push(headers.get('etag') ?? '');
-    }
-    const file = { path: 'file', upload_id, etags };
-    await requireSent(place, file);
+    const content = Buffer.alloc((8 << 20) + 1, 'x');
+    const { upload_id = '', ...file } = await send(await signFile(place, declared('file', content)), content);
+    const sent = { ...file, upload_id };
+    await requireSent(place, sent);
     expect(s3.uploads.size).to.equal(0);
-    await requireSent(place, file);
-    const refused = await requireSent(place, { ...file, etags: etags.toReversed() }).then(
-      String,
-      (it: Error) => it.message,
-    );
+    await requireSent(place, sent);
+    s3.objects.set(`${BUCKET}/p/file`, Buffer.from('another'));
+    const refused = await requireSent(place, sent).then(String, (it: Error) => it.message);
     expect(refused).to.match(/NoSuchUpload/);
   });
 
@@ -137,7 +132,7 @@ describe('coordinator/files: uploads', function () {
     pool.site.start(pool.url);
     const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
     await untilUploaded(pool.client, job);
-    const files = [{ path: 'metadata.json', bytes: 1 }];
+    const files = [{ path: 'metadata.json', size: 1, sha256: '0'.repeat(64) }];
     const refusal = async (runner_id: string, attempt: number, id = job.id): Promise<string> =>
       pool.client.files.beginUpload(id, { runner_id, attempt, files }).then(
         () => 'accepted',

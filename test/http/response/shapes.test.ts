@@ -21,7 +21,7 @@ const BODIES: Record<string, unknown> = {
     ],
   },
   takeFileRequests: { instance: 'i', holding: [] },
-  beginUpload: { runner_id: 'r1', attempt: 1, files: [{ path: 'a', bytes: 1 }] },
+  beginUpload: { runner_id: 'r1', attempt: 1, files: [{ path: 'a', size: 1, sha256: '0'.repeat(64) }] },
   completeUpload: { runner_id: 'r1', attempt: 1, files: [], failed: [] },
   openCheckpoint: { runner_id: 'r1', attempt: 1 },
   beginCheckpoint: { runner_id: 'r1', attempt: 1, files: [] },

@@ -12,7 +12,6 @@ import type {
   CheckpointResponse,
   CheckpointUploadRequest,
   CheckpointUploadResponse,
-  SignedUpload,
   Uuid,
 } from '../../../contract/types.ts';
 import type { JobState } from '../../kernel/actors/actor-kinds.ts';
@@ -20,8 +19,9 @@ import { keys } from '../../kernel/storage/keys.ts';
 import type { Turn, Turns } from '../../kernel/turn/turn.ts';
 import { recordFrom, type CheckpointRemovals } from './checkpoint-removals.ts';
 import {
+  notSigned,
+  requireDistinct,
   requireParts,
-  requirePath,
   requireRunPlace,
   requireSent,
   signFile,
@@ -37,7 +37,7 @@ interface CheckpointParts extends RunPlaceParts {
 
 type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];
 
-/** Files that are verified side by side. */
+/** Files that are begun or verified side by side. */
 const FILES_AT_ONCE = 8;
 
 /** `<s3_prefix>/<batch_id>/<run_id>/checkpoint`. @throws SimbatchError `uploads-unavailable` */
@@ -75,28 +75,31 @@ export async function openCheckpoint(
 export async function beginCheckpoint(
   parts: CheckpointParts,
   jobId: Uuid,
-  { runner_id, attempt, files }: CheckpointUploadRequest,
+  { runner_id, attempt, number: again, files }: CheckpointUploadRequest,
 ): Promise<CheckpointUploadResponse> {
   requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
   const place = requirePlace(parts, jobId);
-  requireParts(files);
+  const declared = files.map(({ bytes, ...file }) => ({ ...file, size: bytes }));
+  requireParts(declared);
   requireDistinct(files);
   // Recorded before the first address exists: whatever is sent to them is found and removed when the run has ended.
   const record = await parts.turns.run('begin-checkpoint', (turn) => {
     requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
     const before = recordFrom(turn.read(keys.checkpoint(jobId)));
     const { bucket, prefix } = place;
-    const begun = (before?.begun ?? 0) + 1;
+    const latest = before?.begun ?? 0;
+    if (again !== undefined && again !== latest)
+      throw stale(jobId, `its upload ${String(again)} is not the latest, which is ${String(latest)}`);
+    const begun = again ?? latest + 1;
     return put(turn, jobId, { ...before, bucket, prefix, begun, signedAtMs: turn.now });
   });
   parts.checkpointRemovals.note(jobId);
   const { begun: number } = record;
-  const signed: SignedUpload[] = [];
-  for (const file of files) {
-    const isKept = record.complete?.files.some((it) => isSame(it, file)) === true;
-    const unsigned = { path: file.path, part_bytes: file.bytes, urls: [] };
-    signed.push(isKept ? unsigned : await signFile(placeOfUpload(place, number), file.path, file.bytes));
-  }
+  const uploadPlace = placeOfUpload(place, number);
+  const signed = await inParallel(declared, FILES_AT_ONCE, async (file) => {
+    const isKept = record.complete?.files.some((it) => isSame(it, { ...file, bytes: file.size })) === true;
+    return isKept ? notSigned(file.path, file.size) : await signFile(uploadPlace, file);
+  });
   return { number, files: signed };
 }
 
@@ -122,7 +125,9 @@ export async function completeCheckpoint(
   if (before.complete?.number === number) return answerOf(before);
   requireDistinct(files);
   const known = before.complete?.files ?? [];
-  const sent = files.filter((file) => file.etags.length > 0);
+  const sent = files.flatMap(({ path, upload_id, etags }) =>
+    upload_id === undefined ? [] : [{ path, upload_id, etags }],
+  );
   await inParallel(sent, FILES_AT_ONCE, (file) => requireSent(placeOfUpload(place, number), file));
   const record = await parts.turns.run('complete-checkpoint', (turn) => {
     requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
@@ -131,8 +136,8 @@ export async function completeCheckpoint(
       throw notTaken(jobId, 'another checkpoint of it was completed meanwhile; send it again');
     if (parts.checkpointRemovals.isGivenUp(jobId, number))
       throw notTaken(jobId, `its upload ${String(number)} was given up; begin another one`);
-    const stored = files.map(({ path, bytes, sha256, etags }): StoredFile => {
-      if (etags.length > 0) return { path, bytes, sha256, number };
+    const stored = files.map(({ path, bytes, sha256, upload_id }): StoredFile => {
+      if (upload_id !== undefined) return { path, bytes, sha256, number };
       const kept = known.find((it) => isSame(it, { path, bytes, sha256 }));
       if (kept === undefined) {
         const why = `the checkpoint of job ${jobId} lacks ${JSON.stringify(path)}: the file was not sent; send it`;
@@ -157,21 +162,6 @@ function put(turn: Turn, jobId: Uuid, record: CheckpointRecord): CheckpointRecor
 type Content = Pick<StoredFile, 'path' | 'bytes' | 'sha256'>;
 
 const isSame = (a: Content, b: Content): boolean => a.path === b.path && a.bytes === b.bytes && a.sha256 === b.sha256;
-
-/** @throws SimbatchError `invalid-request` for two files of one path, or a path that leaves the prefix */
-function requireDistinct(files: readonly { path: string }[]): void {
-  const paths = new Set<string>();
-  for (const { path } of files) {
-    requirePath(path);
-    if (paths.has(path)) {
-      throw new SimbatchError(
-        'invalid-request',
-        `the path ${JSON.stringify(path)} is there twice; name each file once`,
-      );
-    }
-    paths.add(path);
-  }
-}
 
 function requireCurrent({ value, context }: JobState, jobId: Uuid, runnerId: string, attempt: number): void {
   const isActive = value === 'Claimed' || value === 'Running';

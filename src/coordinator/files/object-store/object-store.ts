@@ -2,10 +2,23 @@
  * An object store with the S3 interface. It signs addresses for runners and readers (AWS Signature Version 4), which have no
  * credential, and completes or aborts uploads in parts. Every call has a deadline.
  */
-import { AwsClient } from 'aws4fetch';
-import { failureOf, readBody, withDeadline } from '../../../base/async/deadline.ts';
+import { AwsClient, AwsV4Signer } from 'aws4fetch';
+import { readBody, withDeadline } from '../../../base/async/deadline.ts';
+import { Lanes } from '../../../base/async/lanes.ts';
 import { inParallel } from '../../../base/async/in-parallel.ts';
+import type { SignedPart } from '../../../contract/types.ts';
 import { ReadingLimit } from '../reading-limit.ts';
+import {
+  elementsOf,
+  escaped,
+  faultOf,
+  ObjectStoreError,
+  refused,
+  type StoreAnswer,
+  unescaped,
+  unreachable,
+} from './store-answers.ts';
+import { UploadTickets } from './upload-tickets.ts';
 
 export interface ObjectStoreOptions {
   /** Base address, e.g. `https://s3.eu-central-1.amazonaws.com`; buckets are the first part of paths. */
@@ -18,14 +31,6 @@ export interface ObjectStoreOptions {
   callMs?: number;
 }
 
-/** An answer of the store with its body. */
-export interface StoreAnswer {
-  ok: boolean;
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
 /** An object of a list. */
 export interface ListedObject {
   key: string;
@@ -33,13 +38,14 @@ export interface ListedObject {
   modifiedMs: number;
 }
 
-/** The store refuses a call or does not answer. */
-export class ObjectStoreError extends Error {}
-
 /** The longest wait for an answer of the store, and for the next bytes of one. */
 export const CALL_MS = 15_000;
-/** How long a runner may use the addresses of its parts, and those of a checkpoint. */
-export const PUT_SECS = 3_600;
+/** How long a runner may use the addresses of its parts: stores refuse an older signature. */
+export const PUT_SECS = 900;
+/** How long a runner may use the addresses of a checkpoint that it reads. */
+const CHECKPOINT_SECS = 3_600;
+/** The metadata of an object with the digest of its content. */
+const DIGEST_HEADER = 'x-amz-meta-sha256';
 /** How long a reader may use the address of a file. */
 export const GET_SECS = 300;
 /** The most objects of a list that are read. */
@@ -48,18 +54,19 @@ const MOST_LISTED = 5_000;
 const CALLS_AT_ONCE = 8;
 /** The most objects that are read through the coordinator at once: each has a connection and a chunk in memory. */
 export const MAX_OBJECT_READINGS = 16;
-/** The most bytes of an error document that are read. */
-const MOST_FAULT_BYTES = 16_384;
-
 export class ObjectStore {
   readonly #options: ObjectStoreOptions;
   readonly #client: AwsClient;
   /** Counts the objects that are read through the coordinator. */
   readonly readings = new ReadingLimit(MAX_OBJECT_READINGS, 'files in the object store');
+  /** Begins and completions of uploads, one after the other for each run: an upload is not aborted while it is completed. */
+  readonly lanes = new Lanes();
+  readonly tickets: UploadTickets;
 
   constructor(options: ObjectStoreOptions) {
     this.#options = options;
     this.#client = new AwsClient({ ...options.credentials, region: options.region, service: 's3', retries: 0 });
+    this.tickets = new UploadTickets(options.credentials.secretAccessKey);
   }
 
   /** The buckets that studies may name. */
@@ -69,7 +76,7 @@ export class ObjectStore {
 
   /** A request for an object and its answer, also a refusal. @throws ObjectStoreError when the store does not answer in time */
   async answerTo(method: string, bucket: string, key: string, body?: string): Promise<StoreAnswer> {
-    return await this.#exchange(method, bucket, key, {}, body);
+    return await this.#exchange(method, bucket, key, {}, body === undefined ? {} : { body });
   }
 
   /** Whether studies may name this bucket. */
@@ -77,16 +84,31 @@ export class ObjectStore {
     return this.#options.buckets.includes(bucket);
   }
 
-  /** The address that takes a whole object, or a part of an upload, by PUT. */
-  async signedPut(bucket: string, key: string, part?: { uploadId: string; number: number }): Promise<string> {
-    const query: Record<string, string> =
-      part === undefined ? {} : { partNumber: String(part.number), uploadId: part.uploadId };
-    return await this.#sign('PUT', bucket, key, { 'X-Amz-Expires': String(PUT_SECS), ...query });
+  /**
+   * The address that takes a part of an upload by PUT, with the headers that it needs. Its length and digest are signed in a
+   * header and not in the query: every store compares them with what arrives.
+   */
+  async signedPart(
+    bucket: string,
+    key: string,
+    { uploadId, number, bytes, sha256 }: { uploadId: string; number: number; bytes: number; sha256: string },
+  ): Promise<SignedPart> {
+    const { url, headers } = await new AwsV4Signer({
+      ...this.#options.credentials,
+      region: this.#options.region,
+      service: 's3',
+      cache: this.#client.cache,
+      method: 'PUT',
+      url: this.#address(bucket, key, { partNumber: String(number), uploadId }).href,
+      headers: { 'content-length': String(bytes), 'x-amz-content-sha256': sha256 },
+      allHeaders: true,
+    }).sign();
+    return { url: url.href, headers: Object.fromEntries(headers) };
   }
 
   /** The address of an object for a runner, which reads it by GET. */
   async signedRead(bucket: string, key: string): Promise<string> {
-    return await this.#sign('GET', bucket, key, { 'X-Amz-Expires': String(PUT_SECS) });
+    return await this.#sign('GET', bucket, key, { 'X-Amz-Expires': String(CHECKPOINT_SECS) });
   }
 
   /** The address of an object, as a download of this name. */
@@ -96,15 +118,19 @@ export class ObjectStore {
     return await this.#sign('GET', bucket, key, query);
   }
 
-  /** Begins an upload in parts, and aborts those of this object that an earlier process began. @throws ObjectStoreError */
-  async begin(bucket: string, key: string): Promise<string> {
-    for (const left of await this.#openUploads(bucket, key)) {
-      if (left.key === key) await this.abort(bucket, key, left.uploadId);
-    }
-    const text = await this.#call('POST', bucket, key, { uploads: '' });
-    const id = elementsOf(text, 'UploadId')[0];
+  /** Begins an upload in parts of an object that will have this digest. @throws ObjectStoreError */
+  async begin(bucket: string, key: string, sha256: string): Promise<string> {
+    const answer = await this.#exchange('POST', bucket, key, { uploads: '' }, { headers: { [DIGEST_HEADER]: sha256 } });
+    if (!answer.ok) throw refused(answer);
+    const id = elementsOf(answer.text, 'UploadId')[0];
     if (id === undefined) throw new ObjectStoreError('the object store began no upload');
-    return id;
+    return unescaped(id);
+  }
+
+  /** Aborts the uploads of these keys that earlier requests began, all below a prefix. @throws ObjectStoreError */
+  async abortBegun(bucket: string, prefix: string, objectKeys: ReadonlySet<string>): Promise<void> {
+    const left = (await this.#openUploads(bucket, prefix)).filter(({ key }) => objectKeys.has(key));
+    await inParallel(left, CALLS_AT_ONCE, ({ key, uploadId }) => this.#abort(bucket, key, uploadId));
   }
 
   /** @throws ObjectStoreError also for a part with another entity tag */
@@ -113,22 +139,24 @@ export class ObjectStore {
       (etag, index) => `<Part><PartNumber>${String(index + 1)}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
     );
     const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
-    const text = await this.#call('POST', bucket, key, { uploadId }, body);
+    const text = await this.#call('POST', bucket, key, { uploadId }, { body });
     // A store may answer 200 before it has failed.
     if (text.includes('<Error>')) throw new ObjectStoreError(faultOf(text));
   }
 
-  /** @throws ObjectStoreError */
-  async abort(bucket: string, key: string, uploadId: string): Promise<void> {
-    await this.#call('DELETE', bucket, key, { uploadId });
+  /** An upload that is not there is aborted. */
+  async #abort(bucket: string, key: string, uploadId: string): Promise<void> {
+    const answer = await this.#exchange('DELETE', bucket, key, { uploadId });
+    if (!answer.ok && answer.status !== 404) throw refused(answer);
   }
 
-  /** The entity tag of an object without its quotes; undefined when it is not there. @throws ObjectStoreError */
-  async etagOf(bucket: string, key: string): Promise<string | undefined> {
-    const { ok, status, headers } = await this.#exchange('HEAD', bucket, key, {});
-    if (status === 404) return undefined;
-    if (!ok) throw new ObjectStoreError(`the object store answered ${String(status)}`);
-    return (headers.get('etag') ?? '').replaceAll('"', '');
+  /** The size of an object, and the digest with which its upload began; undefined when it is not there. @throws ObjectStoreError */
+  async contentOf(bucket: string, key: string): Promise<{ size: number; sha256: string | undefined } | undefined> {
+    const answer = await this.#exchange('HEAD', bucket, key, {});
+    if (answer.status === 404) return undefined;
+    if (!answer.ok) throw refused(answer);
+    const { headers } = answer;
+    return { size: Number(headers.get('content-length')), sha256: headers.get(DIGEST_HEADER) ?? undefined };
   }
 
   /**
@@ -147,7 +175,7 @@ export class ObjectStore {
       const request = await this.#client.sign(this.#address(bucket, key, {}), { method, headers, redirect: 'manual' });
       return await fetch(request, { signal });
     } catch (error) {
-      throw signal.aborted ? signal.reason : unreachable(error);
+      throw signal.aborted ? signal.reason : unreachable(error, CALL_MS);
     }
   }
 
@@ -178,7 +206,7 @@ export class ObjectStore {
       if (doomed.length === 0 || listed.length < MOST_LISTED) break;
     }
     for (const { key, uploadId } of await this.#openUploads(bucket, prefix)) {
-      if (!keeps(key)) await this.abort(bucket, key, uploadId);
+      if (!keeps(key)) await this.#abort(bucket, key, uploadId);
     }
   }
 
@@ -201,9 +229,9 @@ export class ObjectStore {
     bucket: string,
     key: string,
     query: Record<string, string>,
-    body?: string,
+    init?: { body: string },
   ): Promise<string> {
-    const answer = await this.#exchange(method, bucket, key, query, body);
+    const answer = await this.#exchange(method, bucket, key, query, init);
     if (!answer.ok) throw refused(answer);
     return answer.text;
   }
@@ -214,12 +242,11 @@ export class ObjectStore {
     bucket: string,
     key: string,
     query: Record<string, string>,
-    body?: string,
+    init: { body?: string; headers?: Record<string, string> } = {},
   ): Promise<StoreAnswer> {
     const { callMs = CALL_MS } = this.#options;
     try {
-      const init = { method, ...(body === undefined ? {} : { body }) };
-      const request = await this.#client.sign(this.#address(bucket, key, query), init);
+      const request = await this.#client.sign(this.#address(bucket, key, query), { method, ...init });
       return await withDeadline(callMs, undefined, async (signal) => {
         const response = await fetch(request, { signal });
         const { ok, status, headers } = response;
@@ -237,7 +264,13 @@ export class ObjectStore {
 
   #address(bucket: string, key: string, query: Record<string, string>): URL {
     const path = [bucket, ...(key === '' ? [] : key.split('/'))].map(segment).join('/');
-    const url = new URL(`${this.#options.endpoint.replace(/\/+$/, '')}/${path}`);
+    const base = new URL(`${this.#options.endpoint.replace(/\/+$/, '')}/`);
+    const url = new URL(base.href + path);
+    // A URL resolves `..`: it would be another object, of another bucket perhaps.
+    if (url.pathname !== base.pathname + path)
+      throw new ObjectStoreError(
+        `the key ${JSON.stringify(key.slice(0, 200))} is not an address of the bucket; a folder is . or ..`,
+      );
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return url;
   }
@@ -249,48 +282,3 @@ const segment = (text: string): string =>
     /[!'()*]/g,
     (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-
-/** The contents of the elements of this name; S3's answers nest no element in one of the same name. */
-const elementsOf = (xml: string, name: string): string[] =>
-  [...xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map((it) => it[1] ?? '');
-
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-const unescaped = (text: string): string =>
-  text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
-    if (hex !== undefined) return String.fromCodePoint(parseInt(hex, 16));
-    return ENTITIES[name ?? ''] ?? whole;
-  });
-
-/** The reason that the answer of a store that refuses a request has, with its status. */
-export async function refusalOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    text += decoder.decode(part, { stream: true });
-    if (bytes > MOST_FAULT_BYTES) break;
-  }
-  return `${faultOf(text)} (${String(response.status)})`;
-}
-
-/** The message of an error document. */
-function faultOf(xml: string): string {
-  const [code] = elementsOf(xml, 'Code');
-  const [message] = elementsOf(xml, 'Message');
-  const text = [code, message].filter((it) => it !== undefined).join(': ');
-  return text === '' ? 'the object store refuses' : `the object store refuses: ${unescaped(text).slice(0, 300)}`;
-}
-
-const refused = ({ text, status }: StoreAnswer): ObjectStoreError =>
-  new ObjectStoreError(`${faultOf(text)} (${String(status)})`);
-
-function unreachable(error: unknown, limitMs = CALL_MS): ObjectStoreError {
-  const { cause, isLate } = failureOf(error);
-  const why = isLate ? `no answer within ${String(limitMs / 1000)} s` : String(cause);
-  return new ObjectStoreError(`the object store cannot be reached: ${why}`, { cause: error });
-}

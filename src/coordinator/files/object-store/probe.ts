@@ -3,7 +3,7 @@
  * remedy, since stores name a wrong key, a wrong bucket and a skewed clock by codes of their own.
  */
 import type { StoreFault } from '../../../contract/types.ts';
-import type { StoreAnswer } from './object-store.ts';
+import type { StoreAnswer } from './store-answers.ts';
 
 /** The store as far as it is tried. */
 export interface ProbedStore {

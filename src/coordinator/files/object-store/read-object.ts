@@ -4,7 +4,8 @@ import type { Clock } from '../../../base/clock.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import { bytesOfRange, isEmptyRange, type ByteRange } from '../../../domain/runs/byte-range.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { CALL_MS, ObjectStoreError, refusalOf } from './object-store.ts';
+import { CALL_MS } from './object-store.ts';
+import { ObjectStoreError, refusalOf } from './store-answers.ts';
 import type { StoredObject } from '../run-place.ts';
 import type { FileReading, FileWish } from '../place.ts';
 

@@ -7,7 +7,8 @@ import { fileKindOf, pathInAttempt } from '../../../domain/runs/file-path.ts';
 import { unknownFile, type FileAttempt } from '../file-attempt.ts';
 import type { FileReading, FileRedirect, FileWish, Place, PlaceFiles } from '../place.ts';
 import { objectOf, type ObjectStorePart, type StoredObject } from '../run-place.ts';
-import { GET_SECS, ObjectStoreError, type ListedObject } from './object-store.ts';
+import { GET_SECS, type ListedObject } from './object-store.ts';
+import { ObjectStoreError } from './store-answers.ts';
 import { readObject } from './read-object.ts';
 
 export interface StoredPlaceParts extends ObjectStorePart {

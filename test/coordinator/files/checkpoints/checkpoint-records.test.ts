@@ -1,13 +1,12 @@
 /** The coordinator's side of checkpoints: complete sets alone, restarts between any two steps, stale attempts, removal. */
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../../support/fake-s3.ts';
 import { codeOf, Scene } from '../../../support/scene.ts';
+import { send as sendFile, sha256Of } from '../../../support/upload.ts';
 import { STORAGE, storeOf } from '../../../e2e/object-store/uploads.suite.ts';
 
-const digest = (content: string): string => createHash('sha256').update(content).digest('hex');
-const fileOf = (path: string, content: string) => ({ path, bytes: content.length, sha256: digest(content) });
+const fileOf = (path: string, content: string) => ({ path, bytes: content.length, sha256: sha256Of(content) });
 
 describe('coordinator/files/checkpoints: records of checkpoints', () => {
   let s3: FakeS3;
@@ -35,14 +34,9 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     const files = Object.entries(contents).map(([path, content]) => fileOf(path, content));
     const begun = await scene.api.beginCheckpoint(job, { ...who, files });
     const sent = [];
-    for (const { path, urls } of begun.files) {
-      const etags: string[] = [];
-      for (const url of urls) {
-        const response = await fetch(url, { method: 'PUT', body: contents[path] ?? '' });
-        expect(response.status).to.equal(200);
-        etags.push(response.headers.get('etag') ?? '');
-      }
-      sent.push({ ...fileOf(path, contents[path] ?? ''), etags });
+    for (const file of begun.files) {
+      const content = contents[file.path] ?? '';
+      sent.push({ ...fileOf(file.path, content), ...(await sendFile(file, content)) });
     }
     return { ...who, number: begun.number, files: sent };
   }
@@ -53,7 +47,7 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     const contents: Record<string, string> = {};
     for (const { path, url, sha256 } of checkpoint.files) {
       contents[path] = await (await fetch(url)).text();
-      expect(digest(contents[path] ?? '')).to.equal(sha256);
+      expect(sha256Of(contents[path] ?? '')).to.equal(sha256);
     }
     return { attempt: checkpoint.attempt, contents };
   };
@@ -115,7 +109,7 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     const good = await send(as('a', 1), { s: 'good' });
     await scene.api.completeCheckpoint(job, good);
     const bad = await send(as('a', 1), { s: 'bad' });
-    s3.objects.set([...s3.objects.keys()].find((it) => it.endsWith('/2/s')) ?? '', Buffer.from('torn'));
+    for (const { parts } of s3.uploads.values()) parts.set(1, Buffer.from('torn'));
     expect(await codeOf(scene.api.completeCheckpoint(job, bad))).to.equal('uploads-unavailable');
     const unsent = { ...bad, files: [{ ...fileOf('t', 'never sent'), etags: [] }] };
     expect(await codeOf(scene.api.completeCheckpoint(job, unsent))).to.equal('uploads-unavailable');
@@ -130,11 +124,10 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
   it('refuse the completion of an upload that is given up meanwhile, and keep the checkpoint before', async () => {
     await scene.api.completeCheckpoint(job, await send(as('a', 1), { s: 'good' }));
     const late = await send(as('a', 1), { s: 'late' });
-    // The store answers the question for the file only after the runner has lost its patience.
+    // The store answers the completion of the file only after the runner has lost its patience.
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
-      s3.delay = (method) => {
-        if (method !== 'HEAD') return undefined;
+      s3.delayCompletion = () => {
         resolve();
         return new Promise<void>((continued) => (answer = continued));
       };
@@ -144,7 +137,7 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     await scene.api.completeCheckpoint(job, { ...late, files: [], failed: 'no answer within 30 s' });
     answer();
     expect(await completion).to.equal('uploads-unavailable');
-    s3.delay = undefined;
+    s3.delayCompletion = undefined;
     await prune();
     expect(keysOf()).to.deep.equal(['1/s']);
     expect((await read(as('a', 1)))?.contents).to.deep.equal({ s: 'good' });
@@ -177,8 +170,9 @@ describe('coordinator/files/checkpoints: records of checkpoints', () => {
     await prune();
     expect(keysOf()).to.deep.equal([]);
     // A runner that was asleep.
-    await fetch(begun.files[0]?.urls[0] ?? '', { method: 'PUT', body: 'slow' });
-    expect(keysOf()).to.deep.equal(['2/s']);
+    const { url = '', headers = {} } = begun.files[0]?.parts[0] ?? {};
+    expect((await fetch(url, { method: 'PUT', headers, body: 'slow' })).status).to.equal(404);
+    expect([keysOf(), s3.uploads.size]).to.deep.equal([[], 0]);
     expect(scene.store.disk.has(`!checkpoint!${job}`)).to.equal(true);
     await scene.restart();
     await scene.api.deleteBatch(batchId);

@@ -1,10 +1,7 @@
 /** The probe of a bucket: what a store answers, and what an operator reads. */
 import { expect } from 'chai';
-import {
-  ObjectStore,
-  ObjectStoreError,
-  type StoreAnswer,
-} from '../../../../src/coordinator/files/object-store/object-store.ts';
+import { ObjectStore } from '../../../../src/coordinator/files/object-store/object-store.ts';
+import { ObjectStoreError, type StoreAnswer } from '../../../../src/coordinator/files/object-store/store-answers.ts';
 import { probeBucket, type ProbedStore } from '../../../../src/coordinator/files/object-store/probe.ts';
 import { StoreWatch } from '../../../../src/coordinator/files/object-store/store-watch.ts';
 import { systemClock } from '../../../../src/base/clock.ts';

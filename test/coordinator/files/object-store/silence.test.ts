@@ -7,9 +7,9 @@ import { amidCollections, SilentServer } from '../../../support/silent-server.ts
 const CALL_MS = 150;
 const CALLS: readonly [name: string, call: (store: ObjectStore) => Promise<unknown>][] = [
   ['list', (store) => store.list('b', 'study/')],
-  ['begin', (store) => store.begin('b', 'file')],
+  ['begin', (store) => store.begin('b', 'file', '0')],
   ['complete', (store) => store.complete('b', 'file', 'upload', ['tag'])],
-  ['abort', (store) => store.abort('b', 'file', 'upload')],
+  ['abortBegun', (store) => store.abortBegun('b', 'study/', new Set())],
   ['removeBelow', (store) => store.removeBelow('b', 'study/')],
 ];
 
@@ -41,9 +41,9 @@ describe('coordinator/files/object-store: a store that does not answer', () => {
     }
   }
 
-  it('etagOf ends with a reason', async () => {
+  it('contentOf ends with a reason', async () => {
     server = await SilentServer.start();
-    expect(await failureOf((store) => store.etagOf('b', 'file'))).to.equal(
+    expect(await failureOf((store) => store.contentOf('b', 'file'))).to.equal(
       'the object store cannot be reached: no answer within 0.15 s',
     );
     await server.isLeft();
