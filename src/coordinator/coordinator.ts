@@ -26,14 +26,11 @@ import { BatchIdGenerator } from './kernel/storage/batch-id-generator.ts';
 import type { Store } from './kernel/storage/store.ts';
 import { addFactRecords } from './kernel/turn/fact-records.ts';
 import { GroupCommit, type CommittedGroup } from './kernel/turn/group-commit.ts';
-import { forgetOldKeys } from './kernel/turn/idempotency.ts';
 import { MeasuredTurns } from './kernel/turn/measured-turns.ts';
 import { Turns } from './kernel/turn/turn.ts';
-import { sweepNotifications } from './notifications/list.ts';
 import { Notifications } from './notifications/notifications.ts';
 import { DEFAULT_OPTIONS, type CoordinatorOptions } from './options.ts';
 import { PartList, type Part } from './parts.ts';
-import { sweepRunners } from './pool/departures.ts';
 import { LauncherReports } from './pool/launcher-reports.ts';
 import { PoolHistory } from './pool/pool-history.ts';
 import { poolUse } from './pool/runners.ts';
@@ -48,15 +45,13 @@ import { Deadlines } from './scheduling/deadlines.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { createStatistics, simulationsIn, summarize } from './scheduling/statistics.ts';
-import { sweepStudies } from './studies/deletions.ts';
 import { Purges } from './studies/purges.ts';
+import { Sweeps } from './sweeps.ts';
 
 export type { Coordinator } from './lifecycle.ts';
 
 /** The interval between ticks, and so the resolution of deadlines. */
 export const TICK_MS = 1_000;
-/** The interval between sweeps for expired idempotency keys, batches and runners. */
-const SWEEP_MS = 3_600_000;
 const NOTHING: ClaimResponse = { assignments: [], batches: {} };
 
 /** Opens a coordinator on a store, which it then owns, and recovers the active actors. */
@@ -81,7 +76,6 @@ class RunningCoordinator implements Lifecycle {
   readonly #hooks: CoordinatorHooks;
   #cancelTick = (): void => {};
   #isStopped = false;
-  #sweepAtMs: number;
 
   constructor(
     store: Store,
@@ -91,7 +85,6 @@ class RunningCoordinator implements Lifecycle {
     further: (parts: CoordinatorParts) => readonly Part[],
   ) {
     this.#hooks = hooks;
-    this.#sweepAtMs = clock.now();
     this.system = new ActorSystem({
       clock,
       onFact: (fact) => this.parts.turns.onFact(fact),
@@ -211,7 +204,7 @@ class RunningCoordinator implements Lifecycle {
       { committed: (facts) => this.#count(facts) },
       { tick: () => this.transitionLog.publish() },
       { tick: () => quarantineFailing(parts) },
-      { tick: (now) => this.#sweep(now) },
+      new Sweeps(parts, (leap) => this.#hooks.clockLeapt?.(leap)),
     ];
   }
 
@@ -244,20 +237,6 @@ class RunningCoordinator implements Lifecycle {
 
   tick(): Promise<void> {
     return this.#list.tick(this.parts.clock.now());
-  }
-
-  /** Forgets, once an hour, what has been kept for its time. */
-  async #sweep(now: number): Promise<void> {
-    const { parts } = this;
-    if (now < this.#sweepAtMs) return;
-    this.#sweepAtMs = now + SWEEP_MS;
-    await forgetOldKeys(parts);
-    // After the running purges: a tick does not wait for it.
-    parts.purges.run(async () => {
-      await sweepStudies(parts);
-      await sweepRunners(parts);
-      await sweepNotifications(parts);
-    });
   }
 
   #count(facts: readonly Fact[]): void {

@@ -25,12 +25,22 @@ export interface CoordinatorHooks {
   checkpointKept?(jobId: Uuid, error: unknown): void;
   /** A bucket of the object store has a fault, another one than before, or none any more. */
   bucketChanged?(bucket: string, fault: StoreFault | undefined): void;
+  /** The clock is far ahead of the store, so that nothing is deleted for a while; undefined: that time is over. */
+  clockLeapt?(leap: ClockLeap | undefined): void;
   /** A write to the store failed: the process must end. */
   failed?(error: SimbatchError): void;
   /** A group of changes reached the disk. */
   committed?(group: CommittedGroup): void;
   /** A turn ended. Called before its changes are written. */
   turn?: TurnObserver;
+}
+
+/** A clock that is more than a day ahead of the last instant that the store knows, in ms since the epoch. */
+export interface ClockLeap {
+  knownMs: number;
+  nowMs: number;
+  /** When deletion begins. */
+  untilMs: number;
 }
 
 /** The settings of a coordinator; each has a default. */

@@ -6,7 +6,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
 import type { Coordinator } from '../coordinator/lifecycle.ts';
-import type { CoordinatorHooks } from '../coordinator/lifecycle.ts';
+import type { ClockLeap, CoordinatorHooks } from '../coordinator/lifecycle.ts';
 import { stateOf } from '../coordinator/kernel/actors/directory.ts';
 import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/scheduling/statistics.ts';
 import type { Store } from '../coordinator/kernel/storage/store.ts';
@@ -84,6 +84,7 @@ export class Metrics {
     runnersSilent: this.#counter('simbatch_runners_silent_total', 'Times a runner went Offline without signing off.'),
   };
   readonly #counted = new Map<string, number>();
+  #leapSecs = 0;
 
   /** Hooks for the coordinator, passed when it is opened. */
   readonly news: Required<Pick<CoordinatorHooks, 'fault' | 'actorFailed' | 'committed' | 'turn'>> = {
@@ -117,6 +118,11 @@ export class Metrics {
 
   refusedCredentials(): void {
     this.#refusals.inc();
+  }
+
+  /** Shows by how much the clock is ahead of the store, while nothing is deleted because of it. */
+  clockLeapt(leap: ClockLeap | undefined): void {
+    this.#leapSecs = leap === undefined ? 0 : (leap.nowMs - leap.knownMs) / 1000;
   }
 
   /** Adds the gauges that are computed on request: the state of this coordinator. */
@@ -159,6 +165,12 @@ export class Metrics {
     });
     this.#gauge('simbatch_notifications_waiting', 'Notifications that are not delivered yet.', [], (set) =>
       set(parts.directory.notifications.size),
+    );
+    this.#gauge(
+      'simbatch_clock_leap_seconds',
+      'By how much the clock was ahead of the store at the start, while nothing is deleted because of it; else 0.',
+      [],
+      (set) => set(this.#leapSecs),
     );
     this.#gauge('simbatch_waiting_claims', 'Runners waiting for work.', [], (set) => set(parts.longPolls.size));
     this.#gauge(

@@ -4,7 +4,7 @@
  */
 import { pino, type Logger } from 'pino';
 import type { ActorFailed, Fact } from '../../../../machines/protocol.ts';
-import type { CoordinatorHooks } from '../../../coordinator/lifecycle.ts';
+import type { ClockLeap, CoordinatorHooks } from '../../../coordinator/lifecycle.ts';
 import type { TurnReport } from '../../../coordinator/kernel/turn/measured-turns.ts';
 import type { Metrics } from '../../../http/metrics.ts';
 import { printable } from '../../terminal/format.ts';
@@ -126,6 +126,22 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
   }
 }
 
+/** Logs a clock that is far ahead of the store, and the end of the wait. */
+export function logLeap(log: Logger, leap: ClockLeap | undefined): void {
+  if (leap === undefined) {
+    log.warn('deletion of what is older than its retention begins now, after the wait for the clock');
+    return;
+  }
+  const { knownMs, nowMs, untilMs } = leap;
+  const [known, now, until] = [knownMs, nowMs, untilMs].map((it) => new Date(it).toISOString());
+  const days = ((nowMs - knownMs) / 86_400_000).toFixed(1);
+  log.warn(
+    { clock: now, last_known: known, deletes_from: until },
+    `the clock shows ${String(now)}, ${days} days after the last instant that the data directory knows: nothing is deleted before ${String(until)}; ` +
+      'if the clock is wrong, stop the coordinator and set it (a coordinator that was off for so long needs nothing)',
+  );
+}
+
 const SAID = {
   'runner.registered': 'a runner registered',
   'runner.online': 'a runner is back',
@@ -164,6 +180,10 @@ export function hooksOf(log: Logger, metrics: Metrics, stop: (error: unknown) =>
     committed: (group) => {
       metrics.news.committed(group);
       logFacts(log, group.facts);
+    },
+    clockLeapt: (leap) => {
+      metrics.clockLeapt(leap);
+      logLeap(log, leap);
     },
     failed: stop,
     bucketChanged: (bucket, fault) => {

@@ -1,0 +1,81 @@
+/**
+ * Forgets, once an hour, what has been kept for its time: studies, runners, notifications, idempotency keys. A clock that is wrong must not delete what is
+ * younger: when it is far ahead of the last instant that the store knows, an operator has an hour to set it right.
+ */
+import { decodeBatch, decodeRunner } from './kernel/actors/actor-kinds.ts';
+import { allOf, keys } from './kernel/storage/keys.ts';
+import type { Store } from './kernel/storage/store.ts';
+import { forgetOldKeys } from './kernel/turn/idempotency.ts';
+import type { ClockLeap, CoordinatorParts } from './lifecycle.ts';
+import { sweepNotifications } from './notifications/list.ts';
+import type { Part } from './parts.ts';
+import { sweepRunners } from './pool/departures.ts';
+import { sweepStudies } from './studies/deletions.ts';
+
+/** The interval between sweeps, and the wait of the first one after a leap of the clock. */
+export const SWEEP_MS = 3_600_000;
+/** A clock that is further ahead of the last known instant has leapt, or the coordinator was off. */
+export const LEAP_MS = 86_400_000;
+
+/** The last instant at which deletion was allowed, as text of milliseconds. */
+const INSTANT_KEY = keys.meta('instant');
+
+export class Sweeps implements Part {
+  readonly #parts: CoordinatorParts;
+  readonly #leapt: (leap: ClockLeap | undefined) => void;
+  #atMs = 0;
+  #isWaiting = false;
+
+  /** @param leapt called with a leap that was found at the start, and without one when deletion begins after it. */
+  constructor(parts: CoordinatorParts, leapt: (leap: ClockLeap | undefined) => void) {
+    this.#parts = parts;
+    this.#leapt = leapt;
+  }
+
+  async restore(): Promise<void> {
+    const { clock, store } = this.#parts;
+    const nowMs = clock.now();
+    const noted = store.get(INSTANT_KEY);
+    const knownMs = noted === undefined ? await latestInstant(store) : Number(noted);
+    this.#isWaiting = nowMs - knownMs > LEAP_MS;
+    this.#atMs = this.#isWaiting ? nowMs + SWEEP_MS : nowMs;
+    if (this.#isWaiting) this.#leapt({ knownMs, nowMs, untilMs: this.#atMs });
+  }
+
+  async tick(now: number): Promise<void> {
+    if (now < this.#atMs) return;
+    this.#atMs = now + SWEEP_MS;
+    const parts = this.#parts;
+    // Not before: a restart within the wait must wait again. In the same store as what is deleted, so that a crash or a power failure keeps or loses both.
+    await parts.turns.run('note-instant', (turn) => turn.put(INSTANT_KEY, String(now)));
+    if (this.#isWaiting) this.#leapt(undefined);
+    this.#isWaiting = false;
+    await forgetOldKeys(parts);
+    // After the running purges: a tick does not wait for it.
+    parts.purges.run(async () => {
+      await sweepStudies(parts);
+      await sweepRunners(parts);
+      await sweepNotifications(parts);
+    });
+  }
+}
+
+/** The latest instant of a study or a runner, for a store of a version that noted none; without any of them the future: there is nothing to delete. */
+async function latestInstant(store: Store): Promise<number> {
+  let latestMs = -Infinity;
+  const view = store.snapshot();
+  try {
+    for await (const chunk of view.entries(allOf('batch'))) {
+      for (const [, record] of chunk) {
+        const { createdAtMs, endedAtMs } = decodeBatch(record).context;
+        latestMs = Math.max(latestMs, createdAtMs, endedAtMs ?? 0);
+      }
+    }
+    for await (const chunk of view.entries(allOf('runner'))) {
+      for (const [, record] of chunk) latestMs = Math.max(latestMs, decodeRunner(record).context.lastHeartbeatMs);
+    }
+  } finally {
+    await view.close();
+  }
+  return latestMs === -Infinity ? Infinity : latestMs;
+}
