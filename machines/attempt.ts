@@ -4,9 +4,37 @@
  */
 import { assign, setup, type SnapshotFrom } from 'xstate';
 
-/** Why the runner ends the simulation. An abandoned attempt has no outcome. */
+/** Why the runner ends the simulation. An abandoned attempt has no outcome; an interrupted one is handed back. */
 export type KillCause =
-  { type: 'abandoned'; detail: string } | { type: 'timeout' } | { type: 'early_termination'; detail: string };
+  | { type: 'abandoned' | 'interrupted'; detail: string }
+  | { type: 'timeout' }
+  | { type: 'early_termination'; detail: string };
+
+/** How the process of a run ended; `lost`: with its starter or forkserver, whose signal it is. */
+export interface ProcessEnd {
+  type: string;
+  code?: number | string | undefined;
+  signal?: string | undefined;
+}
+
+/**
+ * A cluster that ends an allocation sends SIGTERM to all of its processes, in any order: a run that dies of it so long before its
+ * runner is stopped belongs to the same stop. In milliseconds.
+ */
+export const STOP_WINDOW_MS = 2_000;
+
+/** Exit codes of programs that end because of a signal, as shells and virtual machines do. */
+const TERMINATED = 143;
+const KILLED = 137;
+
+/**
+ * True when an end may be part of the stop of its runner, and so is neither the fault of the run nor of the machine. `isLeaving`: the
+ * runner was stopped. Before that, SIGTERM alone may be; afterwards also what the cluster ends by force.
+ */
+export function mayBeInterrupted({ type, code, signal }: ProcessEnd, isLeaving: boolean): boolean {
+  if (signal === 'SIGTERM' || (type === 'exit' && code === TERMINATED)) return true;
+  return isLeaving && (type === 'lost' || signal === 'SIGKILL' || (type === 'exit' && code === KILLED));
+}
 
 export type AttemptEvent =
   /** The coordinator has acknowledged the start. */

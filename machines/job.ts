@@ -97,6 +97,14 @@ export const jobMachine = setup({
             assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'signed-off')),
           ],
         },
+        INTERRUPT: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Claimed', 'released', event.why)),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', event.why, event.message)),
+          ],
+        },
         // In no other state: a run that has started is never handed back to be executed elsewhere.
         UNCLAIM: {
           target: 'Pending',
@@ -197,6 +205,15 @@ export const jobMachine = setup({
           actions: [
             emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'released', 'signed-off')),
             assign(({ context: c, event }) => requeueJob(c, event.now, 'released', 'signed-off')),
+          ],
+        },
+        // Without a bound: a machine may be taken from a run any number of times.
+        INTERRUPT: {
+          target: 'Pending',
+          guard: 'current',
+          actions: [
+            emit(({ context: c, event }) => jobRequeued(c, event.now, 'Running', 'released', event.why)),
+            assign(({ context: c, event }) => requeueJob(c, event.now, 'released', event.why, event.message)),
           ],
         },
         RUNNER_LOST: [

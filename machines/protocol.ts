@@ -6,7 +6,7 @@ import type { BatchDeleted, BatchEvent, BatchFact, BatchJudged } from './message
 import type { DeadlineKind } from './deadline.ts';
 import type { JobChange, JobEvent } from './messages/job.ts';
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
-import type { AttemptRef, RunnerCapabilities, RunnerContext } from '../src/contract/types.ts';
+import type { AllocationEndKind, AttemptRef, RunnerCapabilities, RunnerContext } from '../src/contract/types.ts';
 
 export type * from './messages/batch.ts';
 export type * from './messages/job.ts';
@@ -71,6 +71,8 @@ export type RunnerEvent =
   | { type: 'SILENCE'; now: number }
   | { type: 'LEASE_ENDED'; now: number }
   | { type: 'MISSING'; now: number }
+  /** Its launcher reports that its allocation has ended, and how; `reason`: as a clause. */
+  | { type: 'ALLOCATION_ENDED'; kind: AllocationEndKind; reason: string; now: number }
   | { type: 'SIGN_OFF'; instance: string; now: number };
 
 export interface RunnerFact {
@@ -90,6 +92,15 @@ export interface RunnerLost {
   runnerId: string;
   held: readonly AttemptRef[];
   /** A predicate for messages to people: "sent no heartbeat for 60 s". */
+  cause: string;
+  now: number;
+}
+/** These attempts are over because the machine of their runner is gone, which says nothing about the runs. */
+export interface RunnerInterrupted {
+  type: 'runner.interrupted';
+  runnerId: string;
+  held: readonly AttemptRef[];
+  /** A clause for messages to people: "its allocation slurm/main/a1 has ended: the engine preempted it". */
   cause: string;
   now: number;
 }
@@ -147,6 +158,7 @@ export type Fact =
   | BatchFact
   | RunnerFact
   | RunnerLost
+  | RunnerInterrupted
   | RunnerSignedOff
   | NotificationFact
   | DeadlinePassed

@@ -3,7 +3,7 @@
  * functions.
  */
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
-import type { AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
+import type { AllocationEndKind, AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
 import type { JobChange, RunnerEvent } from './protocol.ts';
 
@@ -125,6 +125,36 @@ export function resumedBy(c: RunnerContext, event: RunnerEvent): Drain {
     quarantined: undefined,
     countedSinceMs: wasQuarantined ? event.now : c.countedSinceMs,
   };
+}
+
+/** Ends of an allocation that say nothing about the runs in it: they are executed again, and nothing is counted. */
+const BLAMELESS: ReadonlySet<AllocationEndKind> = new Set<AllocationEndKind>([
+  'completed',
+  'timeout',
+  'preempted',
+  'evicted',
+  'node-failure',
+  'cancelled',
+]);
+/** Ends that the runs themselves may have caused; each counts as the loss of a runner. Of the others the engine knows too little. */
+const COUNTED: ReadonlySet<AllocationEndKind> = new Set<AllocationEndKind>(['failed', 'out-of-memory']);
+
+/** True when the machine of a silent runner was taken from it. */
+export const isMachineGone = ({ held }: RunnerContext, event: RunnerEvent): boolean =>
+  held.length > 0 && event.type === 'ALLOCATION_ENDED' && BLAMELESS.has(event.kind);
+
+/** True when a silent runner has ended with its allocation, and its runs may be the cause. */
+export const hasFailedWithMachine = ({ held }: RunnerContext, event: RunnerEvent): boolean =>
+  held.length > 0 && event.type === 'ALLOCATION_ENDED' && COUNTED.has(event.kind);
+
+/** True when the runner fell silent at the declared end of its machine: its lease ends after it. */
+export const isBeyondItsEnd = ({ endsAtMs }: RunnerContext, { now }: RunnerEvent): boolean =>
+  endsAtMs !== undefined && now >= endsAtMs;
+
+/** How the machine of a runner ended, as a clause. */
+export function machineEnd({ allocation, endsAtMs }: RunnerContext, event: RunnerEvent): string {
+  if (event.type === 'ALLOCATION_ENDED') return `its allocation ${allocation ?? ''} has ended: ${event.reason}`;
+  return `its machine was available until ${new Date(endsAtMs ?? event.now).toISOString()}`;
 }
 
 export const isDrainOver = (c: RunnerContext, { now }: RunnerEvent): boolean =>

@@ -5,22 +5,26 @@
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
 import type { RunnerContext } from '../src/contract/types.ts';
-import type { RunnerEvent, RunnerFact, RunnerLost, RunnerSignedOff } from './protocol.ts';
+import type { RunnerEvent, RunnerFact, RunnerInterrupted, RunnerLost, RunnerSignedOff } from './protocol.ts';
 import {
   afterChanges,
   drainedBy,
   resumedBy,
   droppedAttempts,
+  hasFailedWithMachine,
+  isBeyondItsEnd,
   isDrainOver,
   isFromRegistered,
+  isMachineGone,
   isOverdue,
+  machineEnd,
   markMissing,
   refs,
   slotsLostMember,
   type RunnerInput,
 } from './runner-context.ts';
 
-type RunnerEmitted = RunnerFact | RunnerLost | RunnerSignedOff;
+type RunnerEmitted = RunnerFact | RunnerLost | RunnerInterrupted | RunnerSignedOff;
 
 const fact = (type: RunnerFact['type'], context: RunnerContext, event: RunnerEvent): RunnerFact => ({
   type,
@@ -51,6 +55,10 @@ export const runnerMachine = setup({
     drainOverSilent: ({ context: c, event }) =>
       isDrainOver(c, event) && event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
     drainOverHolding: ({ context: c, event }) => isDrainOver(c, event) && c.held.length > 0,
+    isMachineGone: ({ context, event }) => isMachineGone(context, event),
+    hasFailedWithMachine: ({ context, event }) => hasFailedWithMachine(context, event),
+    leaseOverBeyondItsEnd: ({ context: c, event }) =>
+      event.now >= c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) && isBeyondItsEnd(c, event),
     anyOverdue: ({ context: c, event }) => c.held.some((it) => isOverdue(c, it, event.now)),
   },
   actions: {
@@ -108,6 +116,20 @@ export const runnerMachine = setup({
       runnerId: c.runnerId,
       held: refs(c.held),
       cause: `sent no heartbeat for ${Math.round((event.now - c.heardAtMs) / 1000)} s`,
+      now: event.now,
+    })),
+    emitInterrupted: emit(({ context: c, event }): RunnerInterrupted => ({
+      type: 'runner.interrupted',
+      runnerId: c.runnerId,
+      held: refs(c.held),
+      cause: machineEnd(c, event),
+      now: event.now,
+    })),
+    emitLostWithMachine: emit(({ context: c, event }): RunnerLost => ({
+      type: 'runner.lost',
+      runnerId: c.runnerId,
+      held: refs(c.held),
+      cause: `was ended: ${machineEnd(c, event)}`,
       now: event.now,
     })),
     emitSignedOff: emit(({ context: c, event }): RunnerSignedOff => ({
@@ -250,7 +272,15 @@ export const runnerMachine = setup({
         DRAIN: { actions: ['drain', 'emitDrained'] },
         RESUME: { actions: ['resume', 'emitResumed'] },
         DRAIN_ENDED: { guard: 'drainOver', actions: ['resume', 'emitResumed'] },
-        LEASE_ENDED: { guard: 'leaseOver', actions: 'emitLost' },
+        LEASE_ENDED: [
+          { guard: 'leaseOverBeyondItsEnd', actions: 'emitInterrupted' },
+          { guard: 'leaseOver', actions: 'emitLost' },
+        ],
+        // Of a connected runner the engine may be wrong; launchers repeat what they know until it has fallen silent.
+        ALLOCATION_ENDED: [
+          { guard: 'isMachineGone', actions: 'emitInterrupted' },
+          { guard: 'hasFailedWithMachine', actions: 'emitLostWithMachine' },
+        ],
       },
     },
   },

@@ -1,5 +1,7 @@
 /** The context of an allocation: its data, events and facts, and the deadlines that follow from it. Pure. */
 
+import type { AllocationEndKind } from '../../src/contract/types.ts';
+
 /** Where the engine sees an allocation; the launcher reads it in every round. */
 export interface Observation {
   state: 'queued' | 'running' | 'stopping' | 'ended';
@@ -13,17 +15,7 @@ export interface Observation {
 
 export interface AllocationEnd {
   /** As the engine says; `never-submitted`, `gone` (the engine does not name it any more) and `abandoned` are the launcher's. */
-  kind:
-    | 'completed'
-    | 'failed'
-    | 'timeout'
-    | 'preempted'
-    | 'node-failure'
-    | 'cancelled'
-    | 'unknown'
-    | 'never-submitted'
-    | 'gone'
-    | 'abandoned';
+  kind: AllocationEndKind | 'never-submitted' | 'abandoned';
   exitCode?: number;
 }
 
@@ -183,6 +175,7 @@ function drainOf(
 const BLAMELESS: ReadonlySet<AllocationEnd['kind']> = new Set([
   'timeout',
   'preempted',
+  'evicted',
   'node-failure',
   'cancelled',
   'abandoned',
@@ -199,6 +192,8 @@ const END_TEXT: Readonly<Record<AllocationEnd['kind'], string>> = {
   failed: 'its runner failed',
   timeout: 'the engine ended it at its lifetime',
   preempted: 'the engine preempted it',
+  evicted: 'its node evicted it',
+  'out-of-memory': 'it exceeded its own memory limit',
   'node-failure': 'its node failed',
   cancelled: 'it was cancelled',
   unknown: 'it ended, and the engine does not say why',
@@ -212,6 +207,13 @@ export function endText({ stop, reason }: AllocationContext, { kind, exitCode }:
   if (stop !== undefined) return stop.reason;
   const code = exitCode === undefined || kind === 'completed' ? '' : ` (exit code ${String(exitCode)})`;
   return `${END_TEXT[kind]}${code}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+/** How an allocation that had a runner has ended, for the coordinator: what the launcher stopped was not the fault of its runs. */
+export function endOfMachine(c: AllocationContext): { kind: AllocationEndKind; reason: string } | undefined {
+  const { end, stop } = c;
+  if (end === undefined || end.kind === 'never-submitted' || end.kind === 'abandoned') return undefined;
+  return { kind: stop === undefined ? end.kind : 'cancelled', reason: endText(c, end) };
 }
 
 /**

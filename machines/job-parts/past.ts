@@ -103,6 +103,8 @@ function released(it: AttemptRecord, now: number, message: string): PastEvent[] 
   const report = { runnerId: it.runner, attempt: it.n, now };
   if (it.reason === 'signed-off') return [{ type: 'HAND_BACK', ...report }];
   if (it.reason === 'handed-back') return [{ type: 'UNCLAIM', ...report }];
+  if (it.reason === 'runner-stopped' || it.reason === 'machine-gone')
+    return [{ type: 'INTERRUPT', ...report, why: it.reason, message }];
   if (it.reason === 'runner-lost') return [{ type: 'RUNNER_LOST', ...report, cause: message.replace(/^runner /, '') }];
   // A claim expires early only when a restart after a clock set back began its time again.
   const isEarly = now < it.claimed + CLAIM_MS;

@@ -3,7 +3,9 @@ import type { AttemptOutcome, FailReason, JobStatus, Uuid } from '../../src/cont
 import type { RunTelemetry } from '../telemetry-tally.ts';
 
 /** Why an attempt was released without counting against the run. */
-export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back';
+export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back' | InterruptCause;
+/** Why an attempt was interrupted: its runner was stopped, or the machine was taken from it. */
+export type InterruptCause = 'runner-stopped' | 'machine-gone';
 
 export type JobEvent =
   | {
@@ -37,6 +39,8 @@ export type JobEvent =
   | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
   /** The run waits on its runner, which has not started it. */
   | { type: 'UNCLAIM'; runnerId: string; attempt: number; now: number }
+  /** No process of the attempt is left, and neither the run nor its runner is at fault. */
+  | { type: 'INTERRUPT'; runnerId: string; attempt: number; why: InterruptCause; message: string; now: number }
   | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
   | { type: 'CLAIM_EXPIRED'; now: number }
   | { type: 'TIME_LIMIT'; now: number };

@@ -71,13 +71,28 @@ export const LEVEL_WORDS: Readonly<Record<AnswerLevel, string>> = {
   cancelled: 'Cancelled',
 };
 
-/** The outcome of an attempt: `released` before its start or by its runner, `lost` with its runner, the others as the job's status. */
+/** The outcome of an attempt: `released` before its start, by its runner or with its machine, `lost` with its runner, the others as the job's status. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'timeout', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** The operations that an access token may allow. No scope includes another. */
 export const TOKEN_SCOPES = ['read', 'submit', 'operate', 'runner', 'launch'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** How an allocation of a launcher ended, as its engine says. `gone`: the engine does not name it any more. */
+export const ALLOCATION_ENDS = [
+  'completed',
+  'failed',
+  'timeout',
+  'preempted',
+  'evicted',
+  'node-failure',
+  'out-of-memory',
+  'cancelled',
+  'unknown',
+  'gone',
+] as const;
+export type AllocationEndKind = (typeof ALLOCATION_ENDS)[number];
 
 /** Why no queue of a launcher can execute a run. */
 export const LAUNCHER_FINDINGS = ['no-capacity-fits', 'lifetime-too-short'] as const;

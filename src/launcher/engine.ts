@@ -4,7 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { Clock } from '../base/clock.ts';
-import type { DemandGroup } from '../contract/types.ts';
+import type { AllocationEndKind, DemandGroup } from '../contract/types.ts';
 import type { AllocationSize, QueueConfig } from './settings.ts';
 
 /** How the runner of an allocation is started. */
@@ -55,20 +55,12 @@ export type EngineState =
   | 'stopping'
   | 'ended';
 
-/** Why an allocation ended. Only `failed` can be the fault of the queue's configuration. */
-export type EndKind =
-  /** The runner ended by itself with exit code 0. */
-  | 'completed'
-  /** The runner, or its start, failed: an exit code, an image that cannot be pulled, a missing program. */
-  | 'failed'
-  /** The engine ended it at its lifetime. */
-  | 'timeout'
-  | 'preempted'
-  | 'node-failure'
-  /** `stop`, or a person with the engine's own tools, ended it. */
-  | 'cancelled'
-  /** The engine does not say. */
-  | 'unknown';
+/**
+ * Why an allocation ended: `completed` and `failed` by its runner, or its start, with or without exit code 0; `timeout` at its lifetime;
+ * `preempted`, `evicted` and `node-failure` by the cluster; `out-of-memory` by exceeding its own limit; `cancelled` by `stop` or a person with the
+ * engine's own tools; `unknown` when the engine does not say. Only `failed` and `out-of-memory` can be the fault of the queue's configuration.
+ */
+export type EndKind = Exclude<AllocationEndKind, 'gone'>;
 
 /** An allocation as the engine sees it. */
 export interface EngineAllocation {

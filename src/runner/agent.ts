@@ -15,9 +15,9 @@ import { Uploads } from './files/uploads.ts';
 import { LiveViews } from './telemetry/live/views.ts';
 import { serveFiles } from './files/file-service.ts';
 import { functionFiles } from './functions/function-files.ts';
-import { isAnyUndelivered } from './recovery.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
+import { signOff } from './connection/sign-off.ts';
 import { identityOf } from './connection/identity.ts';
 import { declaredEnd, LifetimeWatch } from './connection/lifetime.ts';
 import { ListenerPool } from './telemetry-listeners.ts';
@@ -46,6 +46,9 @@ const SHORTEST_FLUSH_MS = 2000;
 /** How long ending the simulations may take after the grace time. */
 const ABANDON_MS = 20_000;
 
+/** How long a runner that is stopped at once tries to hand its runs back. */
+const QUICK_END_MS = 1500;
+
 /** Why a claim is cancelled. */
 class Unfit extends Error {}
 
@@ -57,6 +60,8 @@ export class Agent {
   readonly #leaving = new AbortController();
   /** Aborted when no request to the coordinator follows. */
   readonly #over = new AbortController();
+  /** No step of leaving waits longer (monotonic). */
+  #endByMs = Infinity;
   readonly #heartbeats: Heartbeats;
   readonly #listeners: ListenerPool;
   readonly #lifetime: LifetimeWatch;
@@ -79,7 +84,7 @@ export class Agent {
       idleMs: config.lifetime.idleMs,
       leave: (why) => {
         log.info(`leaving: ${why}`);
-        this.leave();
+        this.leave(why);
       },
     });
     this.#connection = new CoordinatorConnection({
@@ -132,6 +137,7 @@ export class Agent {
         containers: options.containers,
         python: python?.executable,
         env,
+        leaving: this.#leaving.signal,
         environmentAllowed: config.environmentAllowed,
         workingDirectory: config.workingDirectory,
         ...(config.allowFunctions ? { functions: functionFiles(spool.directory, sending) } : {}),
@@ -189,17 +195,27 @@ export class Agent {
     await this.#finish();
   }
 
-  /** Claims no more jobs, lets the running ones finish within the grace time, hands the others back, signs off. */
-  leave(): void {
-    this.#leaving.abort();
+  /**
+   * Claims no more jobs, lets the running ones finish within the grace time, hands the others back, signs off.
+   * @param why for the log and the histories of these runs, as a clause or the name of a signal.
+   */
+  leave(why: string): void {
+    this.#leaving.abort(why);
     this.#wake();
   }
 
-  /** Sends SIGKILL to every simulation before it returns. Unreported outcomes are left to the next process under this id. */
+  /**
+   * Sends SIGKILL to every simulation before it returns; `run` resolves soon, after a sign-off where that is possible. Undelivered
+   * outcomes are left to the next process under this id.
+   */
   killAll(): void {
-    this.#leaving.abort();
+    this.#leaving.abort('at once');
     this.#attempts.dropAll('stopped at once');
-    this.#over.abort();
+    this.#endByMs = this.#options.clock.monotonicMs() + QUICK_END_MS;
+    this.#options.clock.after(QUICK_END_MS, () => {
+      this.#over.abort();
+      this.#wake();
+    });
     this.#wake();
   }
 
@@ -264,13 +280,13 @@ export class Agent {
 
   /** Waits for the grace time, hands back what is left, ends the heartbeats and signs off. */
   async #finish(): Promise<void> {
-    const { config, client, instance, clock, log, spool } = this.#options;
+    const { config, clock, log } = this.#options;
     if (this.#over.signal.aborted) return;
-    const { running } = this.#attempts;
-    log.info(`leaving: ${String(running)} runs in progress, ${String(config.graceSecs)} s of grace`);
+    log.info(`leaving: ${String(this.#attempts.running)} runs in progress, ${String(config.graceSecs)} s of grace`);
     const graceEndMs = clock.monotonicMs() + config.graceSecs * 1000;
     await this.#until(() => this.#attempts.running === 0, config.graceSecs * 1000);
-    this.#attempts.dropAll('handed back, the grace time is over');
+    const why = `it was stopped (${String(this.#leaving.signal.reason)})`;
+    this.#attempts.interruptAll(`${why}, and the run did not end within ${String(config.graceSecs)} s of grace`);
     await this.#until(() => this.#attempts.running === 0, ABANDON_MS);
     // Runs that are handed back: their last checkpoints are sent before the sign-off gives them to other runners.
     const lastMs = this.#checkpoints.followed > 0 ? this.#checkpoints.handBackMs : 0;
@@ -283,26 +299,15 @@ export class Agent {
       );
       return;
     }
-    if (await isAnyUndelivered(spool, log)) return;
-    // A heartbeat or a registration that arrives after the sign-off would bring this runner back.
-    await this.#heartbeats.end();
-    if (this.#over.signal.aborted) return;
-    try {
-      await client.signOff(config.id, { instance });
-      log.info('signed off');
-      await spool.signedOff();
-    } catch (error) {
-      log.warn(`the sign-off is incomplete: ${oneLine(error)}`);
-    }
+    await signOff({ ...this.#options, heartbeats: this.#heartbeats, runnerId: config.id, stop: this.#over.signal });
   }
 
   /** Resolves when the condition holds, after `ms`, or when the runner is stopped at once. */
   async #until(holds: () => boolean, ms: number): Promise<void> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + ms;
-    while (!holds() && clock.monotonicMs() < endMs && !this.#over.signal.aborted) {
-      await this.#change(endMs - clock.monotonicMs());
-    }
+    const leftMs = (): number => Math.min(endMs, this.#endByMs) - clock.monotonicMs();
+    while (!holds() && leftMs() > 0 && !this.#over.signal.aborted) await this.#change(leftMs());
   }
 
   /** Resolves when something changed, or after `ms`. */

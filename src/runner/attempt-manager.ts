@@ -165,20 +165,24 @@ export class AttemptManager {
   }
 
   /**
-   * Ends the attempt without an outcome. An outcome that exists is reported all the same, and judged by the coordinator.
-   * @param isOver the run was cancelled, and no runner executes it again.
+   * Ends the attempt without an outcome; an outcome that exists is reported all the same. @param isOver no runner executes the run again.
    */
   drop(ref: AttemptRef, why: string, isOver = false): void {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;
     if (isOver) held.isOver = true;
-    if (held.execution !== undefined) held.execution.abandon(why);
-    // It may wait for a slot for long, and is not this runner's any more.
+    if (held.execution !== undefined) held.execution.end('abandoned', why);
     else if (held.actor.send({ type: 'KILL', cause: { type: 'abandoned', detail: why } })) this.#release(held);
   }
 
   dropAll(why: string): void {
     for (const ref of this.refs()) this.drop(ref, why);
+  }
+
+  /** Ends all simulations; their runs are reported as interrupted. Runs that have none are left to the sign-off. */
+  interruptAll(why: string): void {
+    for (const { execution } of this.#held.values()) execution?.end('interrupted', why);
+    this.dropAll(why);
   }
 
   /** Returns the runs that have no slot yet: another runner may start them at once. */
@@ -298,7 +302,7 @@ export class AttemptManager {
     checkpoint?.follow();
     const end = await execution.run({ launched, ended: onEnded });
     this.#options.onChange();
-    await checkpoint?.end(end.type === 'abandoned' && leaving.aborted);
+    await checkpoint?.end((end.type === 'abandoned' || end.type === 'released') && leaving.aborted);
     return { record, end };
   }
 

@@ -63,7 +63,7 @@ export async function runLocally(site: ExecutionSite, run: LocalRun, stop: Abort
   actor.send({ type: 'ACKNOWLEDGED' });
   const attempt = new Attempt(site, localPlan(run), actor);
   const abandon = (): void => {
-    attempt.abandon('interrupted');
+    attempt.end('abandoned', 'interrupted');
   };
   stop.addEventListener('abort', abandon);
   try {

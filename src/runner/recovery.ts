@@ -1,7 +1,6 @@
 /** Recovery of a runner at its start: ends the processes of a former runner under its id, and finds its outcomes. */
 import { sleep } from '../base/clock.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
-import type { Log } from './log.ts';
 import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './processes/process-scope.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
@@ -45,19 +44,6 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
     log.info(`${String(undelivered.length)} outcomes of a former process are to be delivered`);
   }
   return undelivered;
-}
-
-/** Whether the next process under this id has outcomes to deliver: then this one does not sign off. The log says so. */
-export async function isAnyUndelivered(spool: Spool, log: Log): Promise<boolean> {
-  try {
-    const { length } = await spool.undelivered();
-    if (length > 0)
-      log.warn(`${String(length)} outcomes could not be delivered; they are kept for the next start under this id`);
-    return length > 0;
-  } catch (error) {
-    log.error(`the spool cannot be read, so outcomes may be undelivered; not signing off: ${oneLine(error)}`);
-    return true;
-  }
 }
 
 /** Waits until the processes in the cgroups of a former process are dead. */

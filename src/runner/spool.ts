@@ -12,10 +12,10 @@ import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { oneLine } from './system-error.ts';
 import type { Waits } from './waits.ts';
-import type { AttemptRef, OutcomeReport } from '../contract/types.ts';
+import type { AttemptRef, OutcomeReport, ReleaseReport } from '../contract/types.ts';
 
 /** An outcome as it is reported. */
-export type Outcome = OutcomeReport;
+export type Outcome = OutcomeReport | ReleaseReport;
 
 /** One attempt that the coordinator has assigned to this runner. */
 export interface SpooledAttempt extends AttemptRef {

@@ -50,7 +50,9 @@ const exercise: Exercise = {
 const atTheBounds: Exercise = {
   ...exercise,
   events: Object.fromEntries(
-    Object.entries(JOB_EVENTS).filter(([, { type }]) => ['FAIL', 'RUNNER_LOST', 'TIME_LIMIT'].includes(type)),
+    Object.entries(JOB_EVENTS).filter(([, { type }]) =>
+      ['FAIL', 'RUNNER_LOST', 'INTERRUPT', 'TIME_LIMIT'].includes(type),
+    ),
   ),
   states: {
     'Running, no retry left': jobIn('Running', { retries: 3 }),
@@ -74,6 +76,8 @@ describe('machines/job', () => {
       Claimed   | CANCEL                   | Cancelled | job.ended Claimed Cancelled                 | completedAtMs set
       Claimed   | HAND_BACK                | Pending   | job.requeued Claimed released signed-off    | runnerId cleared, claimedAtMs cleared
       Claimed   | UNCLAIM                  | Pending   | job.requeued Claimed released handed-back   | runnerId cleared, claimedAtMs cleared
+      Claimed   | INTERRUPT [stopped]      | Pending   | job.requeued Claimed released runner-stopped | runnerId cleared, claimedAtMs cleared
+      Claimed   | INTERRUPT [machine]      | Pending   | job.requeued Claimed released machine-gone   | runnerId cleared, claimedAtMs cleared
       Claimed   | RUNNER_LOST              | Pending   | job.requeued Claimed released runner-lost   | runnerId cleared, claimedAtMs cleared
       Claimed   | CLAIM_EXPIRED [in time]  | Pending   | job.requeued Claimed released claim-expired | runnerId cleared, claimedAtMs cleared
       Running   | COMPLETE                 | Completed | job.ended Running Completed                 | completedAtMs set
@@ -85,6 +89,8 @@ describe('machines/job', () => {
       Running   | FAIL [timeout]           | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
       Running   | CANCEL                   | Cancelled | job.ended Running Cancelled                 | completedAtMs set
       Running   | HAND_BACK                | Pending   | job.requeued Running released signed-off    | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | INTERRUPT [stopped]      | Pending   | job.requeued Running released runner-stopped | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running   | INTERRUPT [machine]      | Pending   | job.requeued Running released machine-gone   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running   | RUNNER_LOST              | Pending   | job.requeued Running lost runner-lost       | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running   | TIME_LIMIT [in time]     | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
       # Completed, Failed, Timeout and Cancelled take nothing.
@@ -102,6 +108,8 @@ describe('machines/job', () => {
       Running, no retry left | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no retry left | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no retry left | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, no retry left | INTERRUPT [stopped]      | Pending | job.requeued Running released runner-stopped   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no retry left | INTERRUPT [machine]      | Pending | job.requeued Running released machine-gone   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no retry left | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no retry left | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, four losses   | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
@@ -110,6 +118,8 @@ describe('machines/job', () => {
       Running, four losses   | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four losses   | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four losses   | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four losses   | INTERRUPT [stopped]      | Pending | job.requeued Running released runner-stopped   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four losses   | INTERRUPT [machine]      | Pending | job.requeued Running released machine-gone   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, four losses   | RUNNER_LOST              | Failed  | job.ended Running Failed                   | losses+1, completedAtMs set, error set
       Running, four losses   | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, four faults   | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
@@ -118,6 +128,8 @@ describe('machines/job', () => {
       Running, four faults   | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four faults   | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, four faults   | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, four faults   | INTERRUPT [stopped]      | Pending | job.requeued Running released runner-stopped   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, four faults   | INTERRUPT [machine]      | Pending | job.requeued Running released machine-gone   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, four faults   | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, four faults   | TIME_LIMIT [in time]     | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
       Running, no limit      | FAIL [exit]              | Pending | job.requeued Running failed exit           | retries+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
@@ -126,6 +138,8 @@ describe('machines/job', () => {
       Running, no limit      | FAIL [early_termination] | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no limit      | FAIL [invalid]           | Failed  | job.ended Running Failed                   | completedAtMs set, error set
       Running, no limit      | FAIL [timeout]           | Timeout | job.ended Running Timeout                  | completedAtMs set, error set
+      Running, no limit      | INTERRUPT [stopped]      | Pending | job.requeued Running released runner-stopped   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
+      Running, no limit      | INTERRUPT [machine]      | Pending | job.requeued Running released machine-gone   | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running, no limit      | RUNNER_LOST              | Pending | job.requeued Running lost runner-lost      | losses+1, runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       `,
     );
@@ -276,6 +290,7 @@ function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
     { type: 'CANCEL', reason: undefined, now: NOW },
     { ...report, type: 'HAND_BACK' },
     { ...report, type: 'UNCLAIM' },
+    { ...report, type: 'INTERRUPT', why: 'machine-gone', message: 'preempted' },
     { ...report, type: 'RUNNER_LOST', cause: 'was restarted' },
     { type: 'CLAIM_EXPIRED', now: NOW + 60_000 },
     { type: 'TIME_LIMIT', now: NOW + 60_000 },
@@ -291,6 +306,7 @@ const anyReport = fc.record({
     'CANCEL',
     'HAND_BACK',
     'UNCLAIM',
+    'INTERRUPT',
     'RUNNER_LOST',
     'CLAIM_EXPIRED',
     'TIME_LIMIT',
@@ -299,6 +315,7 @@ const anyReport = fc.record({
   attempt: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer(), fc.constant(NaN)),
   reason: fc.constantFrom(...FAIL_REASONS),
   message: fc.string(),
+  why: fc.constantFrom('runner-stopped', 'machine-gone'),
   cause: fc.string(),
   now: fc.integer({ min: 0, max: 200_000 }),
 });

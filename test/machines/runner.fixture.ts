@@ -3,6 +3,7 @@ import type { SnapshotFrom } from 'xstate';
 import type { JobChange, RunnerEvent } from '../../machines/protocol.ts';
 import type { HeldAttempt, RunnerContext } from '../../machines/runner-context.ts';
 import { runnerMachine } from '../../machines/runner.ts';
+import { ALLOCATION_ENDS } from '../../src/contract/enums.ts';
 import type { RunnerStatus } from '../../src/contract/types.ts';
 
 export const NOW = 1_000_000;
@@ -113,6 +114,12 @@ export const RUNNER_EVENTS: Readonly<Record<string, RunnerEvent>> = {
   'LEASE_ENDED [in time]': { type: 'LEASE_ENDED', now: NOW + 60_000 },
   'MISSING [1 ms early]': { type: 'MISSING', now: NOW + 59_999 },
   'MISSING [in time]': { type: 'MISSING', now: NOW + 60_000 },
+  ...Object.fromEntries(
+    ALLOCATION_ENDS.map((kind) => [
+      `ALLOCATION_ENDED [${kind}]`,
+      { type: 'ALLOCATION_ENDED', kind, reason: kind, now: NOW },
+    ]),
+  ),
   SIGN_OFF: { type: 'SIGN_OFF', instance: 'i1', now: NOW },
   'SIGN_OFF [other]': { type: 'SIGN_OFF', instance: 'i2', now: NOW },
 };

@@ -1,7 +1,7 @@
 /** The runner machine: its transition table as text, its graph, its deadlines, and its consistency under any events. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { getInitialSnapshot, getNextSnapshot } from 'xstate';
+import { createActor, getInitialSnapshot, getNextSnapshot } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import type { Fact, RegisterEvent, RunnerEvent } from '../../machines/protocol.ts';
 import { reviveRunner, runnerDeadline } from '../../machines/runner-context.ts';
@@ -44,6 +44,15 @@ const exercise: Exercise = {
 };
 
 /** The same states with held jobs or drained, and the events that this affects. */
+const ENDS = ['LEASE_ENDED [1 ms early]', 'LEASE_ENDED [in time]'];
+const withAnEnd: Exercise = {
+  ...exercise,
+  events: Object.fromEntries(Object.entries(RUNNER_EVENTS).filter(([name]) => ENDS.includes(name))),
+  states: {
+    'Offline, its machine ends with its lease': runnerIn('Offline', { held, endsAtMs: NOW + 60_000 }),
+    'Offline, its machine ends later': runnerIn('Offline', { held, endsAtMs: NOW + 60_001 }),
+  },
+};
 const REPORTS = ['started', 'failed', 'released', 'timed out', 'cancelled'].map((it) => `JOBS_CHANGED [${it}]`);
 const holding: Exercise = {
   ...exercise,
@@ -140,6 +149,32 @@ describe('machines/runner', () => {
     );
   });
 
+  it('counts no loss of a runner that fell silent at the declared end of its machine', () => {
+    expectTable(
+      withAnEnd,
+      `
+      Offline, its machine ends with its lease | LEASE_ENDED [in time] | Offline | interrupted j1 | -
+      Offline, its machine ends later          | LEASE_ENDED [in time] | Offline | lost j1        | -
+      `,
+    );
+  });
+
+  it('says how the machine ended', () => {
+    const says = (kind: 'preempted' | 'out-of-memory'): string => {
+      const causes: string[] = [];
+      const actor = createActor(runnerMachine, {
+        snapshot: runnerIn('Offline', { held, allocation: 'slurm/main/a1' }),
+        input: { runnerId: 'r1', now: NOW },
+      });
+      actor.on('*', (it) => causes.push('cause' in it ? it.cause : it.type));
+      actor.start();
+      actor.send({ type: 'ALLOCATION_ENDED', kind, reason: 'the engine says so', now: NOW });
+      return causes.join();
+    };
+    expect(says('preempted')).to.equal('its allocation slurm/main/a1 has ended: the engine says so');
+    expect(says('out-of-memory')).to.equal('was ended: its allocation slurm/main/a1 has ended: the engine says so');
+  });
+
   it('takes exactly these events when it holds jobs or is drained', () => {
     expectTable(
       holding,
@@ -186,6 +221,14 @@ describe('machines/runner', () => {
       Offline, holds j1     | RESUME                              | Offline     | resumed                  | -
       Offline, holds j1     | RESUME [silent]                     | Offline     | resumed                  | -
       Offline, holds j1     | LEASE_ENDED [in time]               | Offline     | lost j1                  | -
+      Offline, holds j1     | ALLOCATION_ENDED [completed]        | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [failed]           | Offline     | lost j1                  | -
+      Offline, holds j1     | ALLOCATION_ENDED [timeout]          | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [preempted]        | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [evicted]          | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [node-failure]     | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [out-of-memory]    | Offline     | lost j1                  | -
+      Offline, holds j1     | ALLOCATION_ENDED [cancelled]        | Offline     | interrupted j1           | -
       Offline, holds j1     | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Offline, drained      | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | REGISTER [new]                      | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed

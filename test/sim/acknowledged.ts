@@ -65,7 +65,7 @@ export class Acknowledged {
     const record = job.attempts.find((it) => it.n === attempt);
     insist(record?.runner === runnerId, () => `job ${jobId}: took ${type} of attempt ${attempt} from ${runnerId}`);
     if (type === 'start') insist(record.started !== undefined, () => `job ${jobId}: start of ${attempt} is lost`);
-    if (type === 'hand_back') {
+    if (type === 'hand_back' || type === 'release') {
       insist(record.outcome === 'released', () => `job ${jobId}: the hand-back of ${attempt} is lost`);
     }
     if (type === 'fail') {

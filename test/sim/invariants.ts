@@ -110,7 +110,9 @@ function checkJob(id: string, { value, context: c }: JobState, { requeue, result
   const hasResult = value === 'Completed' || value === 'Failed' || value === 'Timeout';
   insist(results.has(id) === hasResult, () => `job ${id} is ${value}; its result ${results.has(id)}`);
   const counted = c.retries + c.losses + (c.infrastructureFaults ?? 0);
-  const started = c.attempts.filter((it) => it.started !== undefined).length + c.attemptsOmitted;
+  // An attempt that was handed back counts nothing, whether it was started or not.
+  const ended = c.attempts.filter((it) => it.started !== undefined && it.outcome !== 'released').length;
+  const started = ended + c.attemptsOmitted;
   insist(counted <= started, () => `job ${id} counts ${counted} failures of ${started} attempts that were started`);
 }
 

@@ -251,6 +251,32 @@ export const MUTATIONS: readonly Mutation[] = [
     says: /failures of .* attempts that were started/,
   },
   {
+    name: 'a preemption counts as a loss',
+    bug: {
+      written: (key, value) =>
+        value !== null && key.startsWith('!job!') && value.includes('runner-stopped')
+          ? altered(value, (it) => ({ ...it, losses: Number(it.losses ?? 0) + 1 }))
+          : value,
+    },
+    says: /failures of .* attempts that were started/,
+  },
+  {
+    name: 'the hand-back of a preempted run is lost',
+    bug: {
+      api: (coordinator) => ({
+        reports: async (runnerId, { instance, reports }) => {
+          const kept = reports.filter((it) => it.type !== 'release');
+          const judged = kept.length === 0 ? [] : await coordinator.reports(runnerId, { instance, reports: kept });
+          const answers = judged.values();
+          return reports.map(({ type, job_id }) =>
+            type === 'release' ? { job_id, status: 'Pending' as const } : answers.next().value!,
+          );
+        },
+      }),
+    },
+    says: /the hand-back of .* is lost/,
+  },
+  {
     name: 'an idempotency key is not looked at',
     bug: {
       api: (coordinator) => ({

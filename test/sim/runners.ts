@@ -1,7 +1,7 @@
 /** Scripted runners: mostly honest; at times dead, silent, repeating, late, or reporting false attempts and instances. */
 import { jobId, runIdOf } from '../../src/domain/ids.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
-import type { AttemptRef, ClaimResponse, OutcomeReport, Report, Uuid } from '../../src/contract/types.ts';
+import type { AttemptRef, ClaimResponse, Report, Uuid } from '../../src/contract/types.ts';
 import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
 import { SimSpool, type Outcome } from './spool.ts';
@@ -20,8 +20,8 @@ interface Task extends AttemptRef {
   outcome?: Outcome;
 }
 
-/** A report that has an endpoint of its own. */
-type OneReport = OutcomeReport | Extract<Report, { type: 'start' }>;
+/** A report of one step of a run; a release has no endpoint of its own. */
+type OneReport = Outcome | Extract<Report, { type: 'start' }>;
 
 /** The refusals of a process that must register. */
 const UNREGISTERED = ['wrong-instance', 'unknown-runner', 'signed-off'];
@@ -94,6 +94,7 @@ export class SimRunner {
     }
     if (!this.#isRegistered) return this.#register();
     if (this.#sometimes(0.02)) return this.#signOff();
+    if (this.#sometimes(0.03)) return this.#preempt();
     if (this.#sometimes(0.1)) this.#lie();
     const actions = this.isHonest ? 4 : 1 + dice.int(2);
     for (let action = 0; action < actions; action += 1) {
@@ -224,6 +225,18 @@ export class SimRunner {
     if (tasks.length > 0) this.#bulk(tasks.map(({ job_id, attempt }) => ({ type: 'hand_back', job_id, attempt })));
   }
 
+  /** Its machine is taken from it: what executes ends at once, and is handed back; often the machine is gone before the answer. */
+  #preempt(): void {
+    for (const task of this.#tasks.filter((it) => it.isStarted && it.outcome === undefined)) {
+      const { job_id, attempt } = task;
+      task.outcome = { type: 'release', job_id, attempt, message: 'it was stopped (SIGTERM)' };
+      this.#spool.put(task.outcome, { sync: true });
+    }
+    const releases = this.#tasks.flatMap(({ outcome }) => (outcome?.type === 'release' ? [outcome] : []));
+    if (releases.length > 0) this.#bulk(releases);
+    if (this.#stage.dice.chance(0.5)) this.#die();
+  }
+
   #next(task: Task): OneReport {
     const { dice } = this.#stage;
     const { job_id, attempt } = task;
@@ -261,6 +274,7 @@ export class SimRunner {
   }
 
   #report(report: OneReport): void {
+    if (report.type === 'release') return this.#bulk([report]);
     const { type, job_id, attempt } = report;
     const { api } = this.#stage;
     const about = { runner_id: this.id, attempt };

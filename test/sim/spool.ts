@@ -1,7 +1,7 @@
 /** The outcomes that a runner must not forget: an abstraction of its spool, with the model of power loss. */
-import type { AttemptRef, OutcomeReport } from '../../src/contract/types.ts';
+import type { AttemptRef, OutcomeReport, ReleaseReport } from '../../src/contract/types.ts';
 
-export type Outcome = OutcomeReport;
+export type Outcome = OutcomeReport | ReleaseReport;
 
 const keyOf = ({ job_id, attempt }: AttemptRef): string => `${job_id} ${attempt}`;
 

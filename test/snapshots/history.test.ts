@@ -28,6 +28,7 @@ const moves = fc.array(
       'FAIL',
       'HAND_BACK',
       'UNCLAIM',
+      'INTERRUPT',
       'RUNNER_LOST',
       'CLAIM_EXPIRED',
       'TIME_LIMIT',
@@ -50,7 +51,8 @@ function play(player: ActorPlayer, sequence: readonly (readonly [string, number,
       continue;
     }
     const { runnerId = 'r1', attempt } = player.stored as { runnerId?: string; attempt?: number };
-    player.send({ type, runnerId, attempt, reason, message, cause: message, now } as unknown as JobEvent);
+    const why = reason === 'exit' ? 'runner-stopped' : 'machine-gone';
+    player.send({ type, runnerId, attempt, reason, message, why, cause: message, now } as unknown as JobEvent);
   }
 }
 

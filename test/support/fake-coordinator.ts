@@ -47,7 +47,13 @@ export interface JobSpec {
 /** `drop-reply`: the request takes effect and its answer is lost. `hang-up`: it never arrives. A number: that status. */
 export type Fault = 'drop-reply' | 'hang-up' | number | undefined;
 
-const STATUS_AFTER = { start: 'Running', complete: 'Completed', fail: 'Failed', hand_back: 'Pending' } as const;
+const STATUS_AFTER = {
+  start: 'Running',
+  complete: 'Completed',
+  fail: 'Failed',
+  hand_back: 'Pending',
+  release: 'Pending',
+} as const;
 
 export class FakeCoordinator {
   readonly jobs: FakeJob[] = [];

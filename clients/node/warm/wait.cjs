@@ -27,7 +27,7 @@ function readLine() {
     try {
       length = readSync(CHANNEL, piece, 0, piece.length, null);
     } catch (error) {
-      if (error.code !== 'EAGAIN') process.exit(0);
+      if (error.code !== 'EAGAIN' && error.code !== 'EINTR') process.exit(0);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
       continue;
     }
@@ -80,7 +80,11 @@ function closePlaceholders() {
 function wait() {
   delete process.env.SVC_OUTPUT_DIR;
   closePlaceholders();
+  // A cluster sends SIGTERM to every process of an allocation; the runner ends this one. The run gets the signal as any program does.
+  const survive = () => {};
+  process.on('SIGTERM', survive);
   const { env, cgroup } = JSON.parse(readLine());
+  process.off('SIGTERM', survive);
   mark(env.SVC_OUTPUT_DIR);
   if (cgroup !== null) {
     try {

@@ -24,7 +24,9 @@ if sys.version_info < (3, 9):
 _writes_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = True
 sys.path.insert(0, _here)
-import _warm_children  # noqa: E402, F401
+import _warm_children  # noqa: E402
+
+_stop = _warm_children.Stop()
 import _warm_modules  # noqa: E402, F401
 import _warm_run  # noqa: E402
 import _warm_server  # noqa: E402
@@ -36,4 +38,4 @@ for _name in ("_warm_children", "_warm_modules", "_warm_run", "_warm_server"):
 
 # Returns in the process of a run alone, after the simulation and all that belongs to its end; the rest of the end, if
 # there is any, is the interpreter's own.
-sys.exit(_warm_server.serve(_bare, sys.modules["__main__"]))
+sys.exit(_warm_server.serve(_bare, sys.modules["__main__"], _stop))

@@ -10,6 +10,9 @@ asked for more, so that a process that writes faster than its log waits, and no 
     -> {"type": "output", "id", "fd", "bytes"}, {"type": "closed", "id", "fd"}
     -> {"type": "ended", "id", "closed", "reaped", "code" or "signal"}, {"type": "reaped", "id"}, {"type": "pong"}
 
+The server survives SIGTERM, which a cluster sends to every process of an allocation: the runner ends it, after its last run. Its processes get
+the signal as a fresh program does.
+
 A process that has ended is a zombie until `reap` has come: while the runner may still signal its group, the kernel gives
 its pid to no other process. An order that says `reap` permits that at once: the runner sees by its start, in ticks since boot, whose a pid is.
 """
@@ -37,6 +40,39 @@ def close_inherited():
                 os.close(fd)
         except OSError:
             pass  # it is not open, as that of the listing
+
+
+class Stop:
+    """SIGTERM: caught by the server, and as before its start in the processes of runs. Create it before anything else."""
+
+    def __init__(self):
+        self.before = _signal.signal(_signal.SIGTERM, self._survive)
+
+    @staticmethod
+    def _survive(*_):
+        pass  # caught, not ignored: a program that is executed gets the default
+
+    def keep(self):
+        """After imports, which may have set a handler of their own: a run has it."""
+        found = _signal.signal(_signal.SIGTERM, self._survive)
+        if found is not self._survive:
+            self.before = found
+
+    def fork(self):
+        """As os.fork; a signal between the fork and `release` waits for `release`."""
+        self.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGTERM])
+        pid = None
+        try:
+            pid = os.fork()
+        finally:
+            if pid != 0:
+                _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
+        return pid
+
+    def release(self):
+        """In the process of a run."""
+        _signal.signal(_signal.SIGTERM, _signal.SIG_DFL if self.before is None else self.before)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
 
 
 def error_code(error):

@@ -113,6 +113,7 @@ def _set_up(server, order):
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[1:] = [server.entrypoint]
     server.children.release()
+    server.stop.release()
     for fd, stream in enumerate(server.streams, 1):
         os.dup2(stream, fd)
         os.close(stream)

@@ -22,8 +22,9 @@ RESERVED = b"SVC_OUTPUT_DIR="
 class Server:
     """State of the server. `settings`: entrypoint, preload (list or None), death_signal, skipped (module -> reason)."""
 
-    def __init__(self, settings, bare, script):
+    def __init__(self, settings, bare, script, stop):
         self.settings = settings
+        self.stop = stop
         self.bare = bare
         self.pid = os.getpid()
         self.entrypoint = settings["entrypoint"]
@@ -86,6 +87,7 @@ class Server:
                 if not modules.is_library_file(path):
                     self.globals_before.append((module.__dict__, dict(module.__dict__)))
         self._remember(os.getcwd(), inode_only=True)
+        self.stop.keep()
         self.children.watch()
         # No process of a run imports from what a finder has seen before.
         importlib.invalidate_caches()
@@ -167,7 +169,7 @@ class Server:
         return order if self.children.create(order, self._fork) == 0 else None
 
     def _fork(self, stdout, stderr):
-        pid = os.fork()
+        pid = self.stop.fork()
         if pid == 0:
             self.streams = stdout, stderr
         return pid
@@ -188,10 +190,10 @@ def _identity(path, inode_only):
     return (it.st_dev, it.st_ino) if inode_only else (it.st_mtime_ns, it.st_size, it.st_ino)
 
 
-def serve(bare, own_main):
+def serve(bare, own_main, stop):
     """The exit code of the process: of the server, or of a run."""
     settings = json.loads(sys.argv[1])
-    server = Server(settings, bare, own_main.__file__)
+    server = Server(settings, bare, own_main.__file__, stop)
     if not server.start():
         return 0
     order = server.children.loop(server.obey)

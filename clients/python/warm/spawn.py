@@ -68,6 +68,7 @@ def fault():
 
 
 def main():
+    _warm_children.Stop()
     _warm_children.close_inherited()
     children = _warm_children.Children()
     reason = fault()

@@ -1,7 +1,7 @@
 /** Launchers: tokens of the runners in their allocations, and their reports. */
 import { Type, type Static } from 'typebox';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
-import { LAUNCHER_FINDINGS } from '../enums.ts';
+import { ALLOCATION_ENDS, LAUNCHER_FINDINGS } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, freeText, int32, name, plainName, runnerId, timestamp, uuid } from '../scalars.ts';
 
@@ -104,6 +104,20 @@ export const LauncherAllocation = named(
 );
 export type LauncherAllocation = Static<typeof LauncherAllocation>;
 
+export const EndedAllocation = named(
+  'EndedAllocation',
+  'An allocation that has ended. Runs of its runner, once that is silent, are executed again at once, as the end permits.',
+  submitted({
+    allocation,
+    end: enumOf(
+      ALLOCATION_ENDS,
+      'How it ended. `failed` and `out-of-memory` count as the loss of a runner, which its runs may have caused; `completed`, `timeout`, `preempted`, `evicted`, `node-failure` and `cancelled` count nothing; `unknown` and `gone` leave it to the lease of the runner.',
+    ),
+    reason: freeText('The end as a clause, with the words of the engine.'),
+  }),
+);
+export type EndedAllocation = Static<typeof EndedAllocation>;
+
 const REPORT = {
   launcher: plainName('Its name, without control characters.'),
   poll_seconds: double('Time between two reports.', { minimum: 0 }),
@@ -111,6 +125,9 @@ const REPORT = {
   queues: listOf(ref(LauncherQueue), 'Its queues.', MAX_QUEUES),
   unserved: listOf(ref(UnservedRuns), 'Runs that no queue can execute.', MAX_SENTENCES),
   allocations: listOf(ref(LauncherAllocation), 'Live allocations; at most 1,000 are named.', 1_000),
+  ended: Type.Optional(
+    listOf(ref(EndedAllocation), 'Allocations that ended in the last ten minutes; at most 1,000 are named.', 1_000),
+  ),
 };
 
 export const LauncherReport = named('LauncherReport', 'The state of a launcher after a round.', submitted(REPORT));

@@ -95,14 +95,31 @@ const HandBackReport = named(
   submitted({ type: literal('hand_back'), job_id: uuid('The job.'), attempt }),
 );
 
+const ReleaseReport = named(
+  'ReleaseReport',
+  'The runner was stopped while it executed this job, and no process of it is left: it is Pending again, and nothing is counted.',
+  submitted({
+    type: literal('release'),
+    job_id: uuid('The job.'),
+    attempt,
+    message: Type.String({
+      minLength: 1,
+      maxLength: LIMITS.errorMessageLength,
+      description: 'Why, for the history of the job.',
+    }),
+  }),
+);
+
 export const Report = named(
   'Report',
   'One report; `type` says which.',
-  tagged('type', StartReport, CompleteReport, FailReport, HandBackReport),
+  tagged('type', StartReport, CompleteReport, FailReport, HandBackReport, ReleaseReport),
 );
 export type Report = Static<typeof Report>;
-/** A report that ends an attempt. */
+/** A report of the end of a simulation. */
 export type OutcomeReport = Extract<Report, { type: 'complete' | 'fail' }>;
+/** A report that a run was interrupted. */
+export type ReleaseReport = Extract<Report, { type: 'release' }>;
 
 export const ReportsRequest = named(
   'ReportsRequest',

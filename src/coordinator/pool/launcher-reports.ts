@@ -1,5 +1,6 @@
 /** The last reports of launchers, in memory: they come every few seconds, and follow from the launchers' own records. */
 import type { Clock } from '../../base/clock.ts';
+import { endRunners, type EndedParts } from './ended-allocations.ts';
 import type {
   Launcher,
   LauncherListResponse,
@@ -67,15 +68,20 @@ interface ReportsCore {
 }
 
 /**
- * Keeps the report until the next one of the launcher; it is not stored.
+ * Keeps the report until the next one of the launcher; it is not stored. The runs of silent runners whose allocations have ended are
+ * executed again.
  * @param owner names the launch tokens that report as this launcher; undefined where none are needed.
  * @throws SimbatchError `forbidden` while a launcher of another owner reports under the same name
  */
-export const reportLauncher = (
-  { launcherReports, clock }: ReportsCore,
+export async function reportLauncher(
+  parts: ReportsCore & EndedParts,
   report: LauncherReport,
   owner?: string,
-): LauncherReportResponse => launcherReports.take(report, clock.now(), owner);
+): Promise<LauncherReportResponse> {
+  const response = parts.launcherReports.take(report, parts.clock.now(), owner);
+  await endRunners(parts, report.ended ?? []);
+  return response;
+}
 
 export const launchers = ({ launcherReports, clock }: ReportsCore): LauncherListResponse => ({
   launchers: launcherReports.list(clock.now()),

@@ -11,6 +11,7 @@ import type {
   FailRequest,
   Job,
   JobStatus,
+  OutcomeReport,
   Report,
   ReportsRequest,
   StartRequest,
@@ -99,8 +100,7 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
   return after;
 }
 
-/** A report of the end of an attempt. */
-type OutcomeReport = Extract<Report, { type: 'complete' | 'fail' }>;
+const isOutcome = (report: Report): report is OutcomeReport => report.type === 'complete' || report.type === 'fail';
 
 /** The members of a report that its batch counts or judges. */
 interface Measured {
@@ -110,7 +110,7 @@ interface Measured {
 
 /** Undefined where there is nothing to count or judge, as in most studies. */
 function measuredOf(parts: ReportParts, turn: Turn, report: Report): Measured | undefined {
-  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+  if (!isOutcome(report)) return undefined;
   const telemetry = telemetryOf(parts, turn, report);
   const outcomes =
     report.type === 'complete' ? parts.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
@@ -142,6 +142,10 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
     }
     case 'hand_back':
       return { type: 'UNCLAIM', runnerId, attempt, now };
+    case 'release': {
+      const message = `runner ${runnerId}: ${report.message}`;
+      return { type: 'INTERRUPT', runnerId, attempt, why: 'runner-stopped', message, now };
+    }
   }
 }
 
@@ -153,7 +157,7 @@ function telemetryOf(parts: ReportParts, turn: Turn, report: OutcomeReport): Run
 }
 
 function resultOf(report: Report, executionMs: number): StoredResult | undefined {
-  if (report.type === 'start' || report.type === 'hand_back') return undefined;
+  if (!isOutcome(report)) return undefined;
   const error = report.type === 'fail' ? report.error_message : null;
   return reportedResult(report.job_id, report.result, error, executionMs);
 }
@@ -166,6 +170,7 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
       // Only while the attempt is current: a runner that lost the first answer must not start an attempt that is over.
       return value === 'Running' && record.n === c.attempt && c.runnerId === runnerId;
     case 'hand_back':
+    case 'release':
       return record.outcome === 'released';
     case 'complete':
       return record.outcome === 'completed' && isSameResult(turn, report);

@@ -60,6 +60,7 @@ function jobEvents(c: JobContext): Labelled[] {
     ...FAIL_REASONS.map((reason): Labelled => [`FAIL (${reason}) by ${runnerId}`, fail(reason)]),
     [`HAND_BACK: ${runnerId} signs off`, { type: 'HAND_BACK', ...report }],
     [`UNCLAIM: ${runnerId} has not started it`, { type: 'UNCLAIM', ...report }],
+    [`INTERRUPT: ${runnerId} is stopped`, { type: 'INTERRUPT', ...report, why: 'runner-stopped', message: '' }],
     [`RUNNER_LOST: ${runnerId} is gone`, { type: 'RUNNER_LOST', ...report, cause: '' }],
     [`CLAIM_EXPIRED${at(c.dueAtMs)}`, { type: 'CLAIM_EXPIRED', now: due }],
     [`TIME_LIMIT${at(c.dueAtMs)}`, { type: 'TIME_LIMIT', now: due }],
@@ -146,6 +147,7 @@ function runnerEvents(value: string, c: RunnerContext): Labelled[] {
     [`SILENCE${at(silentMs)}`, { type: 'SILENCE', now: silentMs }],
     [`LEASE_ENDED${at(leaseEndMs)}`, { type: 'LEASE_ENDED', now: leaseEndMs }],
     [`MISSING${at(missing?.atMs)}`, { type: 'MISSING', now: leaseEndMs }],
+    ['ALLOCATION_ENDED: preempted', { type: 'ALLOCATION_ENDED', kind: 'preempted', reason: '', now }],
     ['SIGN_OFF', { type: 'SIGN_OFF', instance, now }],
   ];
 }

@@ -39,7 +39,7 @@ export const launchingRoutes = [
     response: launchers.LauncherReportResponse,
     handle: (coordinator, { body, service, tokenId }) => {
       service.allocationTokens.requireOwn(
-        body.allocations.map((it) => it.allocation),
+        [...body.allocations, ...(body.ended ?? [])].map((it) => it.allocation),
         tokenId,
       );
       return coordinator.reportLauncher(body, service.allocationTokens.ownerOf(tokenId));

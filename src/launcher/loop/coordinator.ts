@@ -1,6 +1,7 @@
 /** The coordinator as the launcher uses it: the public client, with deadlines and without retries; the next round asks again. */
 import type { Client } from '../../client/client.ts';
-import type { LauncherReport } from '../../contract/types.ts';
+import { endOfMachine } from '../../../machines/allocation/context.ts';
+import type { EndedAllocation, LauncherReport } from '../../contract/types.ts';
 import { isLive } from '../decision/usage.ts';
 import { runnerNameOf } from './observe.ts';
 import type { CoordinatorPort } from './ports.ts';
@@ -37,12 +38,19 @@ export function coordinatorPort(client: Client): CoordinatorPort {
 
 /** The most that a report names; the coordinator refuses a longer one. */
 const MAX_ALLOCATIONS = 1_000;
+/** An end is repeated for so long: it counts once the runner has fallen silent, which takes less. */
+const ENDED_MS = 600_000;
 const MAX_SENTENCES = 100;
 const MAX_BATCHES = 100;
 
 /** The status as the coordinator keeps it, for findings and the dashboard. */
 export function reportOf(status: LauncherStatus): LauncherReport {
   const live = status.allocations.filter(isLive);
+  const endedSinceMs = Date.parse(status.at) - ENDED_MS;
+  const ended = status.allocations.flatMap(({ context: c }): EndedAllocation[] => {
+    const end = (c.endedAtMs ?? 0) > endedSinceMs ? endOfMachine(c) : undefined;
+    return end === undefined ? [] : [{ allocation: runnerNameOf(c), end: end.kind, reason: end.reason }];
+  });
   return {
     launcher: status.launcher,
     poll_seconds: status.pollSeconds,
@@ -65,5 +73,6 @@ export function reportOf(status: LauncherStatus): LauncherReport {
       ...(c.handle === undefined ? {} : { handle: c.handle }),
       ...(c.reason === undefined ? {} : { reason: c.reason }),
     })),
+    ended: ended.slice(0, MAX_ALLOCATIONS),
   };
 }

@@ -69,6 +69,8 @@ export interface ExecutionSite {
   live?: LiveViews | undefined;
   /** Passes checkpoints of runs on through an object store. */
   storedCheckpoints?: StoredCheckpoints;
+  /** Aborted, with the reason, when the runner of these runs is stopped. */
+  leaving?: AbortSignal;
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
 }

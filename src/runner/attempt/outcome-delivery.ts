@@ -1,5 +1,6 @@
 /** Brings the outcome of an attempt to the coordinator: into the spool first, then reported until it is acknowledged. */
 import { TERMINAL_STATUSES } from '../../contract/enums.ts';
+import type { AttemptRef } from '../../contract/types.ts';
 import type { AttemptActor } from '../attempt-actor.ts';
 import type { AttemptEnd } from './outcome.ts';
 import type { Log } from '../log.ts';
@@ -35,9 +36,8 @@ export class OutcomeDelivery {
       spool.settled(started);
       return false;
     }
-    const outcome: Outcome =
-      end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
-    const record = uploads?.recorded(started, outcome) ?? started;
+    const outcome = outcomeOf(end, ref);
+    const record = (outcome.type === 'release' ? undefined : uploads?.recorded(started, outcome)) ?? started;
     try {
       // On disk before it is reported.
       await spool.ended(record, outcome);
@@ -59,6 +59,7 @@ export class OutcomeDelivery {
       const verdict = await reported;
       if (!this.isRefused(actor, verdict, 'outcome')) {
         if (outcome.type === 'complete') log.info('run completed', about);
+        else if (outcome.type === 'release') log.info(`run handed back: ${outcome.message}`, about);
         else log.warn(`run failed: ${outcome.error_message.split('\n', 1)[0] ?? ''}`, about);
       }
       const isOver = 'status' in verdict && TERMINAL_STATUSES.some((it) => it === verdict.status);
@@ -93,4 +94,9 @@ export class OutcomeDelivery {
     this.#options.log[level](`dropped: the coordinator refuses its ${what}: ${detail}`, { ...actor.ref, code });
     return true;
   }
+}
+
+function outcomeOf(end: Exclude<AttemptEnd, { type: 'abandoned' }>, ref: AttemptRef): Outcome {
+  if (end.type === 'released') return { ...ref, type: 'release', message: end.message };
+  return end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
 }

@@ -17,12 +17,16 @@ import type { SimulationProcess } from './simulation-process.ts';
 export type AttemptEnd =
   | { type: 'complete'; result: ReportedResult }
   | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
+  /** Its runner is stopped, or its machine taken away: it is executed again, and nothing is counted. */
+  | { type: 'released'; message: string }
   /** Its forkserver ended, and with it the knowledge of its exit: it is executed again, and the machine is not at fault. */
   | { type: 'lost'; error_message: string; result: ReportedResult }
   /** Ended because the coordinator or the operator no longer wants it; nothing is reported. */
   | { type: 'abandoned' };
 
 export interface EndedRun {
+  /** Why its runner leaves, when the run ended with it. */
+  interruption: string | undefined;
   plan: ExecutionPlan;
   workingDirectory: string;
   simulation: SimulationProcess;
@@ -60,11 +64,14 @@ const SIGNAL_WORDS: Partial<Record<NodeJS.Signals, string>> = {
 export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun): Promise<AttemptEnd> {
   const { plan, simulation, ending, killedFor, elapsedMs, telemetry, notes } = run;
   if (killedFor?.type === 'abandoned') return { type: 'abandoned' };
+  if (killedFor?.type === 'interrupted') return { type: 'released', message: killedFor.detail };
   const { directory, timeoutSecs } = plan;
   if (ending.type === 'failed-to-start') {
     const why = ending.detail ?? (await launchFault(ending.code, run.command, run.workingDirectory));
     return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
   }
+  if (run.interruption !== undefined && !run.exceededMemory)
+    return { type: 'released', message: `it was stopped (${run.interruption}); ${describeInterrupted(ending)}` };
   const found = await artifactsOf(clock, waits, directory);
   const { metadata } = found;
   const removed = simulation.removeEmptyLogs();
@@ -123,6 +130,11 @@ type Ended = Extract<Ending, { type: 'exit' | 'signal' }>;
 
 function describeEnding(ending: Ended): string {
   return ending.type === 'exit' ? `exited with code ${String(ending.code)}` : `was killed by signal ${ending.signal}`;
+}
+
+function describeInterrupted(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {
+  if (ending.type === 'lost') return ending.detail;
+  return ending.type === 'survived' ? 'the simulation could not be ended' : `the simulation ${describeEnding(ending)}`;
 }
 
 function signalWords(ending: Ended): string {

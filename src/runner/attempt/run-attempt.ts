@@ -4,6 +4,7 @@
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import type { FailReason } from '../../contract/types.ts';
+import type { KillCause } from '../../../machines/attempt.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
 import { newTelemetryToken } from '../telemetry/access.ts';
 import { startTelemetry } from '../telemetry/server.ts';
@@ -18,6 +19,7 @@ import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
+import { interruptionOf } from './interruption.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
@@ -61,9 +63,12 @@ export class Attempt {
     this.#scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
   }
 
-  /** Ends it without an outcome: `run` resolves with `abandoned` once everything is dead. */
-  abandon(detail: string): void {
-    if (this.#actor.send({ type: 'KILL', cause: { type: 'abandoned', detail } })) this.#simulation?.kill();
+  /**
+   * Ends it: `run` resolves once everything is dead, without an outcome, or with `released` for a run that is interrupted and executed
+   * again elsewhere.
+   */
+  end(type: 'abandoned' | 'interrupted', detail: string): void {
+    this.#kill({ type, detail });
   }
 
   /**
@@ -204,7 +209,11 @@ export class Attempt {
         notes.push(`telemetry was not stored completely: ${oneLine(error)}`);
         return undefined;
       });
+      const { killedFor } = this.#actor;
+      const interruption =
+        killedFor === undefined ? await interruptionOf(clock, this.#site.leaving, ending) : undefined;
       return await concludeAttempt(clock, this.#waits, {
+        interruption,
         plan: this.#plan,
         workingDirectory: this.#site.workingDirectory,
         simulation,
@@ -295,7 +304,7 @@ export class Attempt {
     await this.#clear(simulation);
   }
 
-  #kill(cause: { type: 'timeout' } | { type: 'early_termination'; detail: string }): void {
+  #kill(cause: KillCause): void {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
 }

@@ -13,7 +13,7 @@ export class Fitness {
 
   /** Takes the end of an attempt. @returns how long to claim no new jobs and why; undefined when the machine is not at fault. */
   judge(end: AttemptEnd): { pauseMs: number; why: string } | undefined {
-    if (end.type === 'abandoned' || end.type === 'lost') return undefined;
+    if (end.type === 'abandoned' || end.type === 'released' || end.type === 'lost') return undefined;
     if (end.type === 'complete' || end.reason !== 'infrastructure') {
       this.#failuresInARow = 0;
       return undefined;

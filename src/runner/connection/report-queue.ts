@@ -157,7 +157,7 @@ const REDUCED = 'simbatch_result_reduced';
  * runner measured, which an older coordinator does not know. Undefined when nothing is left to leave out.
  */
 function reduced(report: Report, error: ApiError): Report | undefined {
-  if (report.type === 'start' || report.type === 'hand_back' || report.result === undefined) return undefined;
+  if (!('result' in report) || report.result === undefined) return undefined;
   const { execution_time_secs, output_files, metadata: given, telemetry_data: _, ...measured } = report.result;
   if (REDUCED in given) {
     if (Object.keys(measured).length === 0) return undefined;

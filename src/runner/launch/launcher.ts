@@ -20,14 +20,14 @@ export interface Launch {
 
 /**
  * How it ended. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
- * because the process that was its parent ended first; the detail is a sentence.
+ * because the process that was its parent ended first, of this signal if of one; the detail is a sentence.
  */
 export type Ending =
   | { type: 'exit'; code: number }
   | { type: 'signal'; signal: NodeJS.Signals }
   | { type: 'failed-to-start'; code: string | undefined; detail?: string }
   | { type: 'survived' }
-  | { type: 'lost'; detail: string };
+  | { type: 'lost'; detail: string; signal?: NodeJS.Signals };
 
 export interface LaunchContext {
   scope: ProcessScope;

@@ -107,7 +107,8 @@ export class ProcessServer {
     );
     child.once('error', (error) => this.#died(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      void this.#exited(signal === null ? `with exit code ${String(code)}` : `by signal ${signal}`);
+      const how = signal === null ? `with exit code ${String(code)}` : `by signal ${signal}`;
+      void this.#exited(how, signal ?? undefined);
     });
     // Whatever keeps the runner running, this does not.
     for (const it of [child, ...child.stdio]) (it as { unref?: () => void } | null)?.unref?.();
@@ -236,8 +237,9 @@ export class ProcessServer {
     for (const fd of [1, 2] as const) this.#outputs.close(id, fd);
   }
 
-  #lost(detail: string): Ending {
-    return { type: 'lost', detail: `the ${this.#options.name} of the simulation ${detail}` };
+  #lost(detail: string, signal?: NodeJS.Signals): Ending {
+    const ending = { type: 'lost' as const, detail: `the ${this.#options.name} of the simulation ${detail}` };
+    return signal === undefined ? ending : { ...ending, signal };
   }
 
   #ping(): void {
@@ -262,15 +264,16 @@ export class ProcessServer {
     this.#child.kill('SIGKILL');
   }
 
-  async #exited(how: string): Promise<void> {
+  async #exited(how: string, signal: NodeJS.Signals | undefined): Promise<void> {
     // Its last answers may still be in the channel.
     const closed = new Promise((resolve) => this.#control.once('close', resolve));
     if (!this.#control.destroyed) await Promise.race([closed, sleep(this.#options.clock, LAST_ANSWERS_MS)]);
     const said = this.lastOutput;
-    this.#died(this.#fault ?? `${how}${said === '' ? '' : ` (${said})`}`);
+    if (this.#fault === undefined) this.#died(`${how}${said === '' ? '' : ` (${said})`}`, signal);
+    else this.#died(this.#fault);
   }
 
-  #died(detail: string): void {
+  #died(detail: string, signal?: NodeJS.Signals): void {
     this.#cancelPing();
     const wasWanted = this.state !== 'Ended';
     this.#event({ type: 'DIED', detail });
@@ -279,7 +282,7 @@ export class ProcessServer {
     this.#outputs.cut(`the ${name} ended ${detail}`);
     for (const run of this.#runs.values()) {
       run.context.onExit();
-      run.ending ??= this.#lost(`ended ${detail}`);
+      run.ending ??= this.#lost(`ended ${detail}`, signal);
       run.end(run.ending);
       run.settle(run.ending);
     }

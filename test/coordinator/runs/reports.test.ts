@@ -53,6 +53,38 @@ describe('coordinator/runs/reports', () => {
     ]);
   });
 
+  it('hand back a run whose runner is stopped, as often as that happens, and count nothing', async () => {
+    for (let attempt = 1; attempt <= 7; attempt += 1) {
+      // Each time the other runner, to which a run that comes back goes first.
+      const runner = attempt % 2 === 1 ? 'a' : 'b';
+      await scene.running(batch, 0, runner, attempt);
+      const release = {
+        type: 'release' as const,
+        job_id: jobId(batch, 0),
+        attempt,
+        message: 'it was stopped (SIGTERM)',
+      };
+      const ask = () => scene.api.reports(runner, { instance: scene.instance(runner), reports: [release] });
+      expect(await ask()).to.deep.equal([{ job_id: jobId(batch, 0), status: 'Pending' }]);
+      // The answer may have been lost.
+      expect(await ask()).to.deep.equal([{ job_id: jobId(batch, 0), status: 'Pending' }]);
+    }
+    const history = await scene.api.jobHistory(jobId(batch, 0));
+    expect(history).to.include({ retries: 0, losses: 0, infrastructure_faults: 0 });
+    expect(history.attempts.map(({ outcome, reason, message }) => ({ outcome, reason, message }))).to.deep.equal(
+      Array.from({ length: 7 }, (_, at) => ({
+        outcome: 'released',
+        reason: 'runner-stopped',
+        message: `runner ${at % 2 === 0 ? 'a' : 'b'}: it was stopped (SIGTERM)`,
+      })),
+    );
+    await scene.running(batch, 0, 'b', 8);
+    const late = { type: 'release' as const, job_id: jobId(batch, 0), attempt: 8, message: 'x' };
+    const [refused] = await scene.api.reports('a', { instance: scene.instance('a'), reports: [late] });
+    expect(refused).to.have.nested.property('refusal.code', 'stale-attempt');
+    expect(await scene.complete(batch, 0, 'b', 8)).to.include({ status: 'Completed' });
+  });
+
   it('do not retry deterministic failures', async () => {
     for (const [run, reason, status] of [
       [0, 'early_termination', 'Failed'],

@@ -180,7 +180,7 @@ describe('runner: restarts and faults', () => {
     expect(await runner.end('SIGTERM')).to.equal(0);
     expect(pids.map(lives)).to.deep.equal([false, false, false]);
     expect(job.job.status).to.equal('Pending');
-    expect(job.accepted.map((it) => it.type)).to.deep.equal(['start']);
+    expect(job.accepted.map((it) => it.type)).to.deep.equal(['start', 'release']);
     expect(fake.signedOff).to.equal(1);
   });
 

@@ -58,21 +58,32 @@ describe('launcher/engines/slurm', () => {
       '14|FAILED|1767225600|1767225601|NonZeroExitCode|simbatch=lab/main/four',
       '15|NODE_FAIL|1767225600|1767225601|NodeDown|simbatch=lab/main/five',
       '16|NEW_STATE|1767225600|1767225601|None|simbatch=lab/main/six',
+      '19|PREEMPTED|1767225600|1767225601|None|simbatch=lab/main/seven',
+      '20|TIMEOUT|1767225600|1767225601|TimeLimit|simbatch=lab/main/eight',
+      '21|OUT_OF_MEMORY|1767225600|1767225601|OutOfMemory|simbatch=lab/main/nine',
+      '22|OUT_OF_MEMORY|1767225600|1767225601|OutOfMemory|simbatch=lab/whole/ten',
+      '23|CANCELLED|1767225600|1767225601|None|simbatch=lab/main/eleven',
       '17|RUNNING|1767225600|1767225601|None|simbatch=other/main/x',
       '18|RUNNING|1767225600|1767225601|None|(null)',
       '',
     ];
     const times = { startedAtMs: 1767225600_000, endsAtMs: 1767229200_000 };
-    const found = readQueue('lab', rows.join('\n'));
+    const found = readQueue('lab', rows.join('\n'), new Set(['main']));
     expect(found.slice(0, 3)).to.deep.equal([
       { id: 'one', queue: 'main', handle: '11', state: 'queued', reason: 'PENDING: Resources' },
       { id: 'two', queue: 'main', handle: '12', state: 'running', ...times },
       { id: 'three', queue: 'wide', handle: '13', state: 'stopping', ...times },
     ]);
-    expect(found.slice(3).map((it) => [it.id, it.state, it.end?.kind])).to.deep.equal([
-      ['four', 'ended', 'failed'],
-      ['five', 'ended', 'node-failure'],
-      ['six', 'running', undefined],
+    expect(found.slice(3).map((it) => [it.id, it.state, it.end?.kind, it.reason])).to.deep.equal([
+      ['four', 'ended', 'failed', 'FAILED: NonZeroExitCode'],
+      ['five', 'ended', 'node-failure', 'NODE_FAIL: NodeDown'],
+      ['six', 'running', undefined, undefined],
+      ['seven', 'ended', 'preempted', 'PREEMPTED'],
+      ['eight', 'ended', 'timeout', 'TIMEOUT: TimeLimit'],
+      ['nine', 'ended', 'out-of-memory', 'OUT_OF_MEMORY: OutOfMemory'],
+      // Without a memory limit of its own it was the memory of the node.
+      ['ten', 'ended', 'node-failure', 'OUT_OF_MEMORY: OutOfMemory'],
+      ['eleven', 'ended', 'cancelled', 'CANCELLED'],
     ]);
   });
 

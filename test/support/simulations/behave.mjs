@@ -43,6 +43,11 @@ const behaviours = {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
     forever();
   },
+  // Takes a while after SIGTERM, and ends well.
+  patient() {
+    process.on('SIGTERM', () => setTimeout(() => process.exit(0), 1_500));
+    forever();
+  },
   family() {
     const stay = child();
     const leave = child({ detached: true });

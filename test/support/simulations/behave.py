@@ -54,6 +54,15 @@ def stubborn():
     forever()
 
 
+def patient():
+    """Takes a while after SIGTERM, and ends well."""
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+    while not stopped:
+        time.sleep(0.1)
+    time.sleep(1.5)
+
+
 def family():
     stay, leave = child(), child(start_new_session=True)
     write("pids.json", json.dumps([os.getpid(), stay.pid, leave.pid]))

@@ -7,11 +7,13 @@ import type { FieldName, Kind } from '../../../runner/config/fields.ts';
 import type { Log, LogFormat, LogLevel } from '../../../runner/log.ts';
 import type { StartedRunner } from '../../../runner/start.ts';
 import type { Waits } from '../../../runner/waits.ts';
-import { sleep, systemClock } from '../../../base/clock.ts';
+import { settlesWithin, sleep, systemClock } from '../../../base/clock.ts';
 import { optimizeLater } from '../../../base/optimizer.ts';
 
 /** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
 const LEAVE_MARGIN_MS = 60_000;
+/** How long an immediate end waits for the runs to be handed back. */
+const QUICK_END_MS = 2000;
 /** How long an immediate end waits for operations in progress. */
 const SETTLE_MS = 500;
 
@@ -133,32 +135,41 @@ export function runnerCommand(): Command {
  * third does so without waiting for anything.
  */
 async function runUntilStopped({ agent, waits, close }: StartedRunner, log: Log, graceSecs: number): Promise<void> {
-  const endNow = (): void => {
+  const work = async (): Promise<void> => {
+    try {
+      await agent.run();
+    } finally {
+      await close().catch((error: unknown) => {
+        log.warn(`the spool could not be closed: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    }
+  };
+  const finished = work();
+  const endNow = async (): Promise<void> => {
+    process.exitCode = 1;
     agent.killAll();
-    void exit(waits, 1);
+    await settlesWithin(systemClock, QUICK_END_MS, finished).catch(() => {});
+    await exit(waits, 1);
   };
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals): void => {
     signals += 1;
     if (signals > 2) process.kill(process.pid, 'SIGKILL');
     log.info(signals === 1 ? `${signal}: leaving; once more to leave at once` : `${signal}: leaving at once`);
-    if (signals > 1) endNow();
+    if (signals > 1) void endNow();
     else {
-      agent.leave();
+      agent.leave(signal);
       systemClock.after(graceSecs * 1000 + LEAVE_MARGIN_MS, () => {
         log.error(`still not done ${String(LEAVE_MARGIN_MS / 1000)} s after the grace time; leaving at once`);
-        endNow();
+        void endNow();
       });
     }
   };
   const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const name of names) process.on(name, onSignal);
   try {
-    await agent.run();
+    await finished;
   } finally {
-    await close().catch((error: unknown) => {
-      log.warn(`the spool could not be closed: ${error instanceof Error ? error.message : String(error)}`);
-    });
     for (const name of names) process.off(name, onSignal);
     if (waits.pending > 0) {
       log.error(`ending although the system does not answer: ${waits.overdue.join(', ')}`);

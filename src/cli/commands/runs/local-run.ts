@@ -131,6 +131,7 @@ function failureOf(end: AttemptEnd): Failure | undefined {
     case 'lost':
       return new Failure(EXIT.failed, `lost: ${end.error_message}`);
     case 'abandoned':
+    case 'released':
       return new Failure(EXIT.interrupted, 'the run was stopped before its end');
   }
 }
@@ -141,6 +142,7 @@ const OUTCOMES: Readonly<Record<AttemptEnd['type'], string>> = {
   fail: 'failed',
   lost: 'lost',
   abandoned: 'abandoned',
+  released: 'interrupted',
 };
 
 async function printEnd(end: AttemptEnd, { run_id, metadata }: JobRunConfig, directory: string): Promise<void> {

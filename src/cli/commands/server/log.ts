@@ -93,6 +93,7 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
         log.warn({ runner_id: fact.runnerId }, 'a runner went silent');
         break;
       case 'runner.lost':
+      case 'runner.interrupted':
         if (fact.held.length > 0) {
           const { runnerId: runner_id, cause, held } = fact;
           log.warn({ runner_id, cause, jobs: held.length }, 'jobs were taken from a runner');

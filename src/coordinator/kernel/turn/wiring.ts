@@ -100,6 +100,21 @@ export const WIRING: Wiring = {
         each(held, ({ attempt }) => ({ type: 'RUNNER_LOST', runnerId, attempt, cause, now })),
     },
   ],
+  'runner.interrupted': [
+    {
+      send: ({ runnerId, held, cause, now }) => {
+        const message = `runner ${runnerId}: ${cause}`;
+        return each(held, ({ attempt }) => ({
+          type: 'INTERRUPT',
+          runnerId,
+          attempt,
+          why: 'machine-gone',
+          message,
+          now,
+        }));
+      },
+    },
+  ],
   'runner.signed-off': [
     { send: ({ runnerId, held, now }) => each(held, ({ attempt }) => ({ type: 'HAND_BACK', runnerId, attempt, now })) },
   ],

@@ -45,6 +45,10 @@ export function jobOf(launcher: string, queue: QueueConfig<KubernetesSection>, r
       parallelism: 1,
       completions: 1,
       backoffLimit: 0,
+      // The Job says that its pod was preempted or evicted, also when the pod is gone.
+      podFailurePolicy: {
+        rules: [{ action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+      },
       ttlSecondsAfterFinished: KEPT_SECS,
       template: { metadata: { labels }, spec: podOf(queue, request) },
     },

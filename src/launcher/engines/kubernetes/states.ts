@@ -31,6 +31,29 @@ interface PodStatus {
   initContainerStatuses?: ContainerStatus[];
 }
 
+/** Ends of a pod by the cluster, by its reason; and by that of its condition DisruptionTarget, where others are preemptions. */
+const REASONS: ReadonlyMap<string, EndKind> = new Map<string, EndKind>([
+  ['Evicted', 'evicted'],
+  ['Preempting', 'preempted'],
+  ['NodeLost', 'node-failure'],
+  ['Shutdown', 'node-failure'],
+  ['NodeShutdown', 'node-failure'],
+  ['Terminated', 'node-failure'],
+]);
+const DISRUPTIONS: ReadonlyMap<string, EndKind> = new Map<string, EndKind>([
+  ['DeletionByTaintManager', 'node-failure'],
+  ['DeletionByPodGC', 'node-failure'],
+  ['TerminationByKubelet', 'evicted'],
+  ['EvictionByEvictionAPI', 'evicted'],
+]);
+/** Ends of a Job whose pod is removed; its failure policy names disruptions. */
+const JOB_ENDS: ReadonlyMap<string, EndKind> = new Map<string, EndKind>([
+  ['DeadlineExceeded', 'timeout'],
+  ['PodFailurePolicy', 'preempted'],
+]);
+/** An eviction for the pod's own use of storage. */
+const OWN_LIMIT = /exceed(?:s|ed) (?:its|the) .*limit/;
+
 /** Reasons of a waiting container that no time mends. */
 const HOPELESS = new Set([
   'ErrImagePull',
@@ -119,7 +142,7 @@ function judge(job: ApiObject, pod: ApiObject | undefined, serverMs: number): Fo
   // The pods were listed a moment before: how it ended is known in the next round.
   if (failed !== undefined && pod !== undefined) return living(job, 'stopping', undefined);
   if (failed !== undefined) {
-    const kind = failed.reason === 'DeadlineExceeded' ? 'timeout' : 'unknown';
+    const kind = JOB_ENDS.get(failed.reason ?? '') ?? 'unknown';
     return over(job, kind, `${failed.reason ?? 'Failed'}: ${failed.message ?? ''}`);
   }
   if (metaOf(job).deletionTimestamp !== undefined) return living(job, 'stopping', undefined);
@@ -156,18 +179,25 @@ function failedPod(job: ApiObject, pod: ApiObject): Found {
   const { reason, message, conditions = [], containerStatuses = [], initContainerStatuses = [] } = statusOf(pod);
   if (reason === 'DeadlineExceeded') return over(job, 'timeout', message);
   const disruption = conditions.find((it) => it.type === 'DisruptionTarget' && it.status === 'True');
-  if (disruption !== undefined) {
-    const isLost = disruption.reason === 'DeletionByTaintManager' || disruption.reason === 'DeletionByPodGC';
-    const words = `${disruption.reason ?? 'DisruptionTarget'}: ${disruption.message ?? ''}`;
-    return over(job, isLost ? 'node-failure' : 'preempted', words);
+  const kind = (reason === undefined ? undefined : REASONS.get(reason)) ?? DISRUPTIONS.get(disruption?.reason ?? '');
+  if (kind !== undefined || disruption !== undefined) {
+    const words = `${reason ?? disruption?.reason ?? 'DisruptionTarget'}: ${message ?? disruption?.message ?? ''}`;
+    return over(job, OWN_LIMIT.test(words) ? 'failed' : (kind ?? 'preempted'), words);
   }
-  if (reason === 'NodeLost' || reason === 'Shutdown' || reason === 'NodeShutdown')
-    return over(job, 'node-failure', message);
   if (reason !== undefined && containerStatuses.length === 0) return over(job, 'failed', `${reason}: ${message ?? ''}`);
   const ended = [...initContainerStatuses, ...containerStatuses].flatMap((it) => it.state?.terminated ?? []);
   const fault = ended.find((it) => it.exitCode !== 0) ?? ended.at(-1);
   const words = [fault?.reason, fault?.message].filter((it) => it !== undefined && it !== '').join(': ');
-  return over(job, 'failed', words === '' ? reason : words, fault?.exitCode);
+  return over(job, failureOf(pod, fault?.reason), words === '' ? reason : words, fault?.exitCode);
+}
+
+/** A pod without a limit of its own was ended because the memory of its node was used up. */
+function failureOf(pod: ApiObject, reason: string | undefined): EndKind {
+  if (reason !== 'OOMKilled') return 'failed';
+  const { containers = [] } = (pod['spec'] ?? {}) as {
+    containers?: { resources?: { limits?: Record<string, unknown> } }[];
+  };
+  return containers.some((it) => it.resources?.limits?.['memory'] !== undefined) ? 'out-of-memory' : 'node-failure';
 }
 
 function withTimes(allocation: EngineAllocation, pod: ApiObject | undefined, offsetMs: number): EngineAllocation {

@@ -22,19 +22,25 @@ const ENDED: ReadonlyMap<string, EndKind> = new Map<string, EndKind>([
   ['REVOKED', 'cancelled'],
   ['FAILED', 'failed'],
   ['BOOT_FAIL', 'node-failure'],
-  ['OUT_OF_MEMORY', 'failed'],
+  ['OUT_OF_MEMORY', 'out-of-memory'],
   ['NODE_FAIL', 'node-failure'],
   ['PREEMPTED', 'preempted'],
   ['TIMEOUT', 'timeout'],
   ['DEADLINE', 'timeout'],
 ]);
 
-/** The allocations of this launcher. A state that this program does not know counts as running: nothing ends because of it. */
-export function readQueue(launcher: string, text: string): EngineAllocation[] {
+/**
+ * The allocations of this launcher. A state that this program does not know counts as running: nothing ends because of it.
+ * @param limited queues whose allocations have a memory limit of their own; the others run out of the memory of their node.
+ */
+export function readQueue(launcher: string, text: string, limited: ReadonlySet<string>): EngineAllocation[] {
   return text.split('\n').flatMap((row) => {
     const [handle = '', state = '', start = '', end = '', reason = '', ...comment] = row.trim().split('|');
     const named = readComment(launcher, comment.join('|'));
-    return named === undefined ? [] : [allocationOf({ ...named, handle }, { state, start, end, reason })];
+    if (named === undefined) return [];
+    const isOfNode = state === 'OUT_OF_MEMORY' && !limited.has(named.queue);
+    const found = allocationOf({ ...named, handle }, { state, start, end, reason });
+    return [isOfNode ? { ...found, end: { kind: 'node-failure' } } : found];
   });
 }
 
@@ -50,6 +56,7 @@ function allocationOf(
     ...(kind === undefined ? {} : { end: { kind } }),
   };
   if (reason !== '' && reason !== 'None') known.reason = oneLine(`${state}: ${reason}`);
+  else if (kind !== undefined && kind !== 'completed') known.reason = state;
   // Of a queued job both are estimates.
   const [startedAtMs, endsAtMs] = [start, end].map((it) => (/^\d+$/.test(it) ? Number(it) * 1_000 : undefined));
   if (!isQueued && startedAtMs !== undefined) known.startedAtMs = startedAtMs;

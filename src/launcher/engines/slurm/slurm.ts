@@ -58,7 +58,8 @@ class SlurmEngine implements Engine {
       const command = ['squeue', '--me', '--noheader', '--states=all', `--format=${SQUEUE_FORMAT}`] as const;
       const result = await this.#run([...command], { SLURM_TIME_FORMAT: SQUEUE_TIMES });
       if (result.code !== 0) throw new EngineUnreachable(`squeue failed: ${said(result)}`);
-      return { allocations: readQueue(this.#context.launcher, result.stdout), silent: [] };
+      const limited = this.#context.queues.filter((it) => it.size.memoryBytes > 0).map((it) => it.name);
+      return { allocations: readQueue(this.#context.launcher, result.stdout, new Set(limited)), silent: [] };
     } catch (error) {
       const why = oneLine(error instanceof Error ? error.message : String(error));
       return { allocations: [], silent: this.#context.queues.map(({ name }) => ({ queue: name, why })) };

@@ -63,7 +63,7 @@ describe('runner/launch: a Node process that waited equals a fresh one', () => {
   }
 
   function outcome({ end }: Executed): unknown {
-    if (end.type === 'abandoned') return end;
+    if (end.type === 'abandoned' || end.type === 'released') return end;
     const error = end.type === 'complete' ? undefined : end.error_message.replaceAll(/run-\d+/g, 'OUT');
     return { type: end.type, error, names: end.result?.output_files.map((it) => it.split('/').at(-1)) };
   }

@@ -216,6 +216,7 @@ print(json.dumps(dict(argv=sys.argv, cwd=os.getcwd(), env=dict(os.environ), umas
       expect(lost.ending).to.deep.equal({
         type: 'lost',
         detail: 'the starter of the simulation ended by signal SIGKILL',
+        signal: 'SIGKILL',
       });
       expect(lives(lost.pid)).to.equal(false);
       expect(lost.stdout).to.include('[simbatch: the rest, if any, is lost: the starter ended by signal SIGKILL]');

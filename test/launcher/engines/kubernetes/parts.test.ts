@@ -131,9 +131,9 @@ describe('launcher/engines/kubernetes/parts', () => {
       spec,
       status,
     });
-    const pod = (status: object, more: object = {}) => ({
+    const pod = (status: object, more: object = {}, spec: object = {}) => ({
       metadata: { labels, creationTimestamp: at(-9), ...more },
-      spec: { activeDeadlineSeconds: 60 },
+      spec: { activeDeadlineSeconds: 60, ...spec },
       status,
     });
     const failed = {
@@ -147,10 +147,23 @@ describe('launcher/engines/kubernetes/parts', () => {
       phase: 'Failed',
       containerStatuses: [{ state: { terminated: { exitCode, reason } } }],
     });
-    const disrupted = (reason: string) => ({
+    const disrupted = (reason: string, more = {}) => ({
       phase: 'Failed',
       conditions: [{ type: 'DisruptionTarget', status: 'True', reason, message: 'm' }],
+      ...more,
     });
+    const evicted = (message: string) => ({ phase: 'Failed', reason: 'Evicted', message });
+    const limited = { containers: [{ resources: { limits: { memory: '1Gi' } } }] };
+    const byPolicy = {
+      conditions: [
+        {
+          type: 'Failed',
+          status: 'True',
+          reason: 'PodFailurePolicy',
+          message: 'Pod a/b has condition DisruptionTarget',
+        },
+      ],
+    };
     const rows: [string, object | undefined, object | undefined, string, object?][] = [
       ['no pod yet', job({}), undefined, 'queued'],
       ['suspended', job({}, {}, { suspend: true }), undefined, 'queued'],
@@ -193,7 +206,51 @@ describe('launcher/engines/kubernetes/parts', () => {
         { kind: 'completed', exitCode: 0 },
       ],
       ['exit', job(failed), pod(ended(3)), 'ended', { kind: 'failed', exitCode: 3 }],
-      ['memory', job(failed), pod(ended(137, 'OOMKilled')), 'ended', { kind: 'failed', exitCode: 137 }],
+      [
+        'its own memory limit',
+        job(failed),
+        pod(ended(137, 'OOMKilled'), {}, limited),
+        'ended',
+        { kind: 'out-of-memory', exitCode: 137 },
+      ],
+      [
+        'memory of the node',
+        job(failed),
+        pod(ended(137, 'OOMKilled'), {}, { containers: [{ resources: { requests: { memory: '1Gi' } } }] }),
+        'ended',
+        { kind: 'node-failure', exitCode: 137 },
+      ],
+      ['evicted', job(failed), pod(evicted('The node was low on resource: memory.')), 'ended', { kind: 'evicted' }],
+      [
+        'evicted, by the kubelet',
+        job(failed),
+        pod(disrupted('TerminationByKubelet', evicted('The node was low on resource: memory.'))),
+        'ended',
+        { kind: 'evicted' },
+      ],
+      ['evicted, by a person', job(failed), pod(disrupted('EvictionByEvictionAPI')), 'ended', { kind: 'evicted' }],
+      [
+        'its own storage limit',
+        job(failed),
+        pod(evicted('Pod ephemeral local storage usage exceeds the total limit of containers 1Gi.')),
+        'ended',
+        { kind: 'failed' },
+      ],
+      [
+        'node shut down',
+        job(failed),
+        pod(disrupted('TerminationByKubelet', { reason: 'Terminated', message: 'm' })),
+        'ended',
+        { kind: 'node-failure' },
+      ],
+      [
+        'preempted by the kubelet',
+        job(failed),
+        pod({ phase: 'Failed', reason: 'Preempting' }),
+        'ended',
+        { kind: 'preempted' },
+      ],
+      ['preempted, pod removed', job(byPolicy), undefined, 'ended', { kind: 'preempted' }],
       ['late', job(failed), pod({ ...ended(0), reason: 'DeadlineExceeded' }), 'ended', { kind: 'timeout' }],
       ['preempted', job(failed), pod(disrupted('PreemptionByScheduler')), 'ended', { kind: 'preempted' }],
       ['node lost', job(failed), pod(disrupted('DeletionByTaintManager')), 'ended', { kind: 'node-failure' }],

@@ -1,0 +1,36 @@
+/** Runners whose allocations have ended, as their launchers report: their runs need not wait for the end of a lease. */
+import type { EndedAllocation } from '../../contract/types.ts';
+import { stateOf, type Directory } from '../kernel/actors/directory.ts';
+import type { Turns } from '../kernel/turn/turn.ts';
+
+export interface EndedParts {
+  turns: Turns;
+  directory: Pick<Directory, 'runners'>;
+}
+
+/**
+ * Sends silent runners that hold runs the ends of their allocations; the machine of a runner decides what that means. A launcher repeats the
+ * ends of the last minutes, so an end that arrives before its runner has fallen silent is not lost.
+ */
+export async function endRunners({ turns, directory }: EndedParts, ended: readonly EndedAllocation[]): Promise<void> {
+  if (ended.length === 0) return;
+  const ends = new Map(ended.map((it) => [it.allocation, it]));
+  const endOf = (allocation: string | undefined): EndedAllocation | undefined =>
+    allocation === undefined ? undefined : ends.get(allocation);
+  const runners = [...directory.runners.values()].flatMap((it) => {
+    const { value, context } = stateOf(it);
+    const end = value === 'Offline' && context.held.length > 0 ? endOf(context.allocation) : undefined;
+    return end === undefined ? [] : [{ runnerId: context.runnerId, end }];
+  });
+  if (runners.length === 0) return;
+  await turns.run('allocations-ended', (turn) => {
+    for (const { runnerId, end } of runners)
+      turn.trySend('runner', runnerId, {
+        type: 'ALLOCATION_ENDED',
+        kind: end.end,
+        reason: end.reason,
+        now: turn.now,
+      });
+    turn.deliverFacts();
+  });
+}

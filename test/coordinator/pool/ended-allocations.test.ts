@@ -1,0 +1,106 @@
+/** Runners whose allocations have ended: what launchers report of them, and what it counts. */
+import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
+import { ALLOCATION_ENDS } from '../../../src/contract/enums.ts';
+import type { AllocationEndKind } from '../../../src/contract/types.ts';
+import { Scene } from '../../support/scene.ts';
+
+const ALLOCATION = 'slurm/main/a1';
+/** A runner is Offline after this time without a heartbeat, and its lease ends after a minute. */
+const SILENT_MS = 15_000;
+
+describe('coordinator/pool/ended-allocations', () => {
+  let scene: Scene;
+  let batch: string;
+  beforeEach(async () => {
+    scene = await Scene.open();
+    batch = await scene.submit({ runs: 1, maxRetries: 0 });
+  });
+  afterEach(() => {
+    expect(scene.faults).to.deep.equal([]);
+  });
+
+  const register = (id: string, more: { ends_at?: string } = {}) =>
+    scene.register(id, { slots: 1, allocation: ALLOCATION, ephemeral: true, ...more });
+  const report = (end: AllocationEndKind, allocation = ALLOCATION) =>
+    scene.api.reportLauncher({
+      launcher: 'lab',
+      poll_seconds: 5,
+      problems: [],
+      queues: [],
+      unserved: [],
+      allocations: [],
+      ended: [{ allocation, end, reason: `the engine says ${end}` }],
+    });
+  const history = () => scene.api.jobHistory(jobId(batch, 0));
+
+  const COUNTED = ['failed', 'out-of-memory'];
+  const LEFT_TO_THE_LEASE = ['unknown', 'gone'];
+  for (const end of ALLOCATION_ENDS.filter((it) => !LEFT_TO_THE_LEASE.includes(it))) {
+    const isCounted = COUNTED.includes(end);
+    it(`${isCounted ? 'counts' : 'does not count'} the loss of a silent runner whose allocation ended: ${end}`, async () => {
+      await register('a');
+      await scene.running(batch, 0, 'a');
+      await scene.world.advance(SILENT_MS);
+      await report(end);
+      const { attempts, ...counts } = await history();
+      const clause = `its allocation ${ALLOCATION} has ended: the engine says ${end}`;
+      expect(counts).to.include({ status: 'Pending', retries: 0, losses: isCounted ? 1 : 0, infrastructure_faults: 0 });
+      expect(attempts[0]).to.include(
+        isCounted
+          ? { outcome: 'lost', reason: 'runner-lost', message: `runner a was ended: ${clause}` }
+          : { outcome: 'released', reason: 'machine-gone', message: `runner a: ${clause}` },
+      );
+    });
+  }
+
+  it('executes the run again any number of times after preemptions, and fails it after five ends by its own memory limit', async () => {
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      await register(`p${attempt}`);
+      await scene.running(batch, 0, `p${attempt}`, attempt);
+      await scene.world.advance(SILENT_MS);
+      await report('preempted');
+      expect(await scene.jobStatus(batch, 0)).to.equal('Pending');
+    }
+    for (let attempt = 7; attempt <= 11; attempt += 1) {
+      await register(`m${attempt}`);
+      await scene.running(batch, 0, `m${attempt}`, attempt);
+      await scene.world.advance(SILENT_MS);
+      await report('out-of-memory');
+    }
+    const { status, losses, attempts } = await history();
+    expect([status, losses]).to.deep.equal(['Failed', 5]);
+    expect(attempts.at(-1)?.message).to.match(/the engine says out-of-memory .*lost its runner 5 times/);
+  });
+
+  it('leaves a runner alone that still sends heartbeats, until it falls silent', async () => {
+    await register('a');
+    await scene.running(batch, 0, 'a');
+    await report('node-failure');
+    expect(await scene.jobStatus(batch, 0)).to.equal('Running');
+    await scene.world.advance(SILENT_MS);
+    expect(await scene.jobStatus(batch, 0)).to.equal('Running');
+    await report('node-failure');
+    expect(await scene.jobStatus(batch, 0)).to.equal('Pending');
+  });
+
+  it('leaves other allocations and unexplained ends to the lease', async () => {
+    await register('a');
+    await scene.running(batch, 0, 'a');
+    await scene.world.advance(SILENT_MS);
+    await report('preempted', 'slurm/main/b2');
+    for (const end of ['unknown', 'gone'] as const) await report(end);
+    expect(await scene.jobStatus(batch, 0)).to.equal('Running');
+    await scene.world.advance(45_000);
+    expect(await history()).to.include({ status: 'Pending', losses: 1 });
+  });
+
+  it('counts no loss of a runner that falls silent when its machine ends', async () => {
+    await register('a', { ends_at: new Date(scene.world.now() + 50_000).toISOString() });
+    await scene.running(batch, 0, 'a');
+    await scene.world.advance(61_000);
+    const { attempts, ...counts } = await history();
+    expect(counts).to.include({ status: 'Pending', losses: 0 });
+    expect(attempts[0]?.message).to.match(/^runner a: its machine was available until 20/);
+  });
+});
