@@ -49,7 +49,7 @@ export type AttemptEvent =
   | { type: 'RECOVERED'; upload?: boolean }
   /** The coordinator has acknowledged the outcome; `upload` when files are to be sent to an object store. */
   | { type: 'DELIVERED'; upload?: boolean }
-  /** Its files are in the object store, or the result says why not. */
+  /** The files of the run are in the object store, or the result says why not. */
   | { type: 'UPLOADED' }
   /** The coordinator refuses the start or the outcome: the attempt is not this runner's any more. */
   | { type: 'REFUSED'; code: string }

@@ -157,7 +157,7 @@ export const batchMachine = setup({
       releasedAtMs: event.now,
       releaseReason: event.type === 'RELEASE' ? event.reason : undefined,
     })),
-    /** Kept: a later failure does not withhold the others again. */
+    /** The time of the release stays: a later failure does not withhold the other runs again. */
     releaseOthers: assign(({ event }) => ({ releasedAtMs: event.now })),
     letThreeDecide: assign(({ event }) => ({ canaryLateAtMs: event.now })),
     note: assign(({ context, event }) => ({

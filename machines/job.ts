@@ -105,7 +105,7 @@ export const jobMachine = setup({
             assign(({ context: c, event }) => requeueJob(c, event.now, 'released', event.why, event.message)),
           ],
         },
-        // In no other state: a run that has started is never handed back to be executed elsewhere.
+        // Only the state Claimed has this transition: a run that has started is never handed back to be executed elsewhere.
         UNCLAIM: {
           target: 'Pending',
           guard: 'current',

@@ -36,9 +36,9 @@ export interface RegisterEvent {
   slotsLost?: number | undefined;
   /** The allocation of a cluster that the runner runs in. */
   allocation?: string | undefined;
-  /** When its machine is taken from it. */
+  /** Time at which the machine is taken from the runner. */
   endsAtMs?: number | undefined;
-  /** It is forgotten when it is gone. */
+  /** True for a runner that is removed from the pool when it has left. */
   ephemeral?: true | undefined;
   /** The name of its machine. */
   hostname?: string | undefined;

@@ -208,7 +208,7 @@ export const runnerMachine = setup({
         HEARTBEAT: { guard: 'sameInstance', actions: 'recordContact' },
         JOBS_CHANGED: [{ guard: 'willHold', target: 'Busy', actions: 'apply' }, { actions: 'apply' }],
         DRAIN: { target: 'Maintenance', actions: ['drain', 'emitDrained'] },
-        // Of an operator's drain nothing is taken back by a quarantine: only a runner that takes work is quarantined.
+        // Only a runner that takes work is quarantined: a drain by an operator stays as it is.
         QUARANTINE: { target: 'Maintenance', actions: ['drain', 'emitQuarantined'] },
         // A runner that is not drained may be resumed; a transition without an action would refuse the event.
         RESUME: { actions: 'resume' },

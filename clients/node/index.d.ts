@@ -3,7 +3,7 @@ export class RunConfigError extends Error {}
 
 /** When a sample was taken, from whatever zero the simulation counts. Without either: now, since the Unix epoch. */
 export interface SampleTime {
-  /** Seconds. */
+  /** Time of the sample in seconds. */
   t?: number;
   /** Nanoseconds: a bigint, or a safe integer. Goes before `t`. */
   timestampNs?: bigint | number;
@@ -15,7 +15,7 @@ export interface Run {
   readonly runId: number;
   /** Sampled parameters by name. Reading a name that is missing throws RunConfigError. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Of the study. A seed above 2^53 - 1 is a bigint: none of its digits is lost. */
+  /** Metadata of the study. A seed above 2^53 - 1 is a bigint: none of its digits is lost. */
   readonly metadata: Readonly<Record<string, unknown>> & { readonly seed?: number | bigint | null };
   /** Absolute path of the directory for artifacts. It exists. */
   readonly outputDir: string;

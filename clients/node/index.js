@@ -42,7 +42,7 @@ class Run {
   }
 
   telemetry(values, { t, timestampNs } = {}) {
-    // Not before the first sample: a simulation without telemetry pays nothing for it.
+    // The connection is made at the first sample: a simulation without telemetry pays nothing for it.
     this.#sender ??= connectTelemetry(this.#telemetryUrl, this.#telemetryToken);
     try {
       this.#sender.send(timestampNs ?? (t === undefined ? now() : nanoseconds(t)), values);

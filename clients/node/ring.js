@@ -129,7 +129,7 @@ export class Ring {
     return Atomics.load(this.#words, ENDED) === 1;
   }
 
-  /** Reader: nothing more will be taken. The runner refused `refused` samples; `detail` says why. */
+  /** Called by the reader when no more samples will be taken. The runner refused `refused` samples; `detail` says why. */
   end(refused, detail) {
     if (this.ended) return;
     const text = Buffer.from(detail).subarray(0, DETAIL_BYTES);

@@ -7,21 +7,21 @@ import { SampleEncoder } from './wire.js';
 
 // How long the runner may take nothing at all before a sample is given up.
 const STALL_MS = 10_000;
-// At the end of the program: the same, and for everything that waits.
+// The same limit at the end of the program, for all samples that wait.
 const CLOSE_STALL_MS = 5000;
 const CLOSE_MS = 30_000;
 const UNANSWERED = `the runner took nothing for ${CLOSE_STALL_MS / 1000} s`;
 
-/** One line on stderr; silence when there is none. */
+/** Writes one line to stderr, if there is a stderr. */
 function say(text) {
   try {
     writeSync(2, `simbatch: ${text}\n`);
   } catch {
-    // No server listens.
+    // The server does not listen.
   }
 }
 
-/** Takes samples and does nothing with them. */
+/** The sender of a program without telemetry: it takes samples and drops them. */
 class NoTelemetry {
   dropped = 0;
   send() {}
@@ -44,7 +44,7 @@ class StreamedTelemetry {
       execArgv: [],
       env: {},
     });
-    // Without a listener a fault there would end the simulation.
+    // A fault of the thread would end the simulation if no listener took it.
     worker.on('error', (error) => this.#ring.end(0, error.message));
     worker.unref();
     process.on('exit', this.#onExit);

@@ -99,7 +99,7 @@ export function readVarint(byteAt, at) {
   }
 }
 
-/** Of an Ack: how many samples or values were refused, and why the first was. */
+/** Returns how many samples or values an Ack refuses, and why the first was refused. */
 export function decodeAck(bytes) {
   const ack = { refused: 0, detail: '' };
   let at = 0;

@@ -20,7 +20,7 @@ def number(node):
 
 
 def called(node):
-    """The last name of what a call calls."""
+    """The last name of the function that a call calls."""
     function = node.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 

@@ -242,7 +242,7 @@ export const allocationMachine = setup({
           { guard: 'isStopping', target: 'Stopping', actions: 'observe' },
           { actions: 'observe' },
         ],
-        // The runner has left, and the engine has already forgotten the rest.
+        // The runner has left, and the engine no longer lists the allocation.
         ABSENT: { target: 'Ended', actions: ['end', 'emitEnded'] },
         STOP: { target: 'Stopping', actions: 'noteStop' },
       },

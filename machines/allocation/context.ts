@@ -14,15 +14,15 @@ export interface Observation {
 }
 
 export interface AllocationEnd {
-  /** As the engine says; `never-submitted`, `gone` (the engine does not name it any more) and `abandoned` are the launcher's. */
+  /** The end as the engine reports it; `never-submitted`, `gone` (the engine does not name it any more) and `abandoned` are the launcher's. */
   kind: AllocationEndKind | 'never-submitted' | 'abandoned';
   exitCode?: number;
 }
 
 export type AllocationEvent =
-  /** Its id is on disk; the engine is called now. */
+  /** The id of the allocation is on disk; the engine is called now. */
   | { type: 'SUBMIT'; now: number }
-  /** It will not be submitted: the launcher was restarted, or its token could not be made. */
+  /** The allocation will not be submitted: the launcher was restarted, or the token could not be made. */
   | { type: 'ABANDON'; reason: string; now: number }
   /** The engine has taken it. */
   | { type: 'ACCEPTED'; handle: string; place: string | undefined; now: number }
@@ -45,7 +45,7 @@ export type AllocationEvent =
     }
   /** The coordinator does not list its runner any more: it has signed off. */
   | { type: 'RUNNER_GONE'; now: number }
-  /** It must end: an operator's wish, or a deadline. `isFailure`: the fault of its queue's configuration. */
+  /** The allocation must end, by an operator's wish or a deadline. `isFailure`: the configuration of its queue is at fault. */
   | { type: 'STOP'; reason: string; isFailure: boolean; immediately: boolean; now: number };
 
 export type AllocationEventType = AllocationEvent['type'];
@@ -67,7 +67,7 @@ export interface AllocationInput {
   drain?: number | 'time-limits' | undefined;
   /** A submission of unknown outcome has no effect after this time. */
   settleMs: number;
-  /** Kept without demand. */
+  /** True where the allocation is kept without demand. */
   isKept: boolean;
   now: number;
 }
@@ -80,12 +80,12 @@ export interface AllocationContext extends Omit<AllocationInput, 'now'> {
   /** The engine's own identification, and its part; undefined until the engine has taken it. */
   handle: string | undefined;
   place: string | undefined;
-  /** When its processes began, and when the engine ends them, as the engine says. */
+  /** Start of the processes and the time at which the engine ends them, as the engine reports both. */
   startedAtMs: number | undefined;
   endsAtMs: number | undefined;
   /** When the state Starting began; undefined in earlier states. */
   startingAtMs: number | undefined;
-  /** When its runner registered; undefined until then. */
+  /** Time at which the runner registered; undefined until then. */
   readyAtMs: number | undefined;
   endedAtMs: number | undefined;
   /** The engine's reason for the state, or the last error. */
@@ -93,11 +93,11 @@ export interface AllocationContext extends Omit<AllocationInput, 'now'> {
   /** Runs that its runner holds. */
   runs: number;
   isRunnerOffline: boolean;
-  /** Since when its runner gets no new runs. */
+  /** Time since which the runner gets no new runs. */
   drainingAtMs?: number | undefined;
   /** The longest time limit of the runs that a drained runner holds; 0: one of them has none. */
   drainLimitMs?: number | undefined;
-  /** Since when its runner, drained, is Offline or has signed off. */
+  /** Time since which the drained runner is Offline or has signed off. */
   leftAtMs?: number | undefined;
   stop: { reason: string; isFailure: boolean; immediately: boolean; atMs: number } | undefined;
   end: AllocationEnd | undefined;
@@ -241,7 +241,7 @@ export function allocationDeadline(value: string, c: AllocationContext): Allocat
     return { atMs: c.submittedAtMs + c.queueTimeoutMs, reason, isFailure: false, immediately: true };
   }
   if (value === 'Draining') return drainDeadline(c);
-  // Its runner was asked to end while it was drained, and has not: its runs are reassigned when its lease ends.
+  // The drained runner was asked to end, and has not: its runs are reassigned when its lease ends.
   if (value === 'Stopping' && c.drainingAtMs !== undefined && c.stop !== undefined && !c.stop.immediately)
     return { atMs: c.stop.atMs + DRAIN_MARGIN_MS, reason: c.stop.reason, isFailure: false, immediately: true };
   return undefined;

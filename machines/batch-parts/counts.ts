@@ -16,13 +16,13 @@ export function activeRuns(c: Pick<BatchContext, 'claimed' | 'running'>): number
   return c.claimed + c.running;
 }
 
-/** After a canary run has hung or takes long, so many decide: a hang by chance does not keep the other runs from starting. */
+/** Canary runs that decide after one of them has hung or takes long: a hang by chance does not keep the other runs from starting. */
 export const LEAST_TO_DECIDE = 3;
 
 /** Ended runs that did not complete; those that were cancelled have shown nothing. */
 const failedRuns = (c: BatchContext): number => c.failed + c.timedOut;
 
-/** So long the other runs wait for fewer than three canary runs; then three decide. */
+/** Time for which the other runs wait for fewer than three canary runs; then three decide. */
 export const CANARY_PATIENCE_MS = 60_000;
 
 /** The number of canary runs: those of the policy, and three once one of fewer has exceeded its time limit or takes long. */

@@ -11,7 +11,7 @@ export interface JobMove {
   event: JobEvent['type'];
   from: JobStatus;
   to: JobStatus;
-  /** ms since the epoch. */
+  /** Time of the move, in ms since the epoch. */
   now: number;
 }
 
@@ -45,7 +45,7 @@ function stateAfter({ type }: JobEvent): JobStatus {
 const REPEATING: ReadonlySet<string> = new Set<JobMove['event']>(['FAIL', 'TIME_LIMIT']);
 
 export class MoveTally {
-  /** Numbers by `from|event|to`. */
+  /** Numbers of moves by `from|event|to`. */
   readonly counts = new Map<string, number>();
   readonly stays = new Map<JobStatus, Stays>();
   /** Attempts that failed and were repeated, and the time for which they were running, in ms. */

@@ -11,7 +11,7 @@ export type BatchEvent =
   | { type: 'RESUME'; now: number }
   /** A finding has kept every pending run from starting for the dwell time. */
   | { type: 'BLOCK'; finding: BlockingFinding; now: number }
-  /** None has for the dwell time. */
+  /** No finding has kept the pending runs from starting for the dwell time. */
   | { type: 'UNBLOCK'; now: number }
   /** The canary runs have taken long. */
   | { type: 'CANARY_LATE'; now: number }

@@ -54,6 +54,6 @@ export function notificationDeadline(value: string, context: NotificationContext
   return undefined;
 }
 
-/** After a restart nothing waits for the answer to a request: it counts as failed at once. */
+/** After a restart an open request counts as failed at once: no part of the coordinator waits for its answer. */
 export const reviveNotification = (value: string, context: NotificationContext, now: number): NotificationContext =>
   value === 'Delivering' ? { ...context, answerByMs: now } : context;

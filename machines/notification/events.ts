@@ -7,18 +7,18 @@ export type NotificationEvent =
   | { type: 'ACCEPTED'; now: number }
   /** The receiver has refused it, or was not reached. */
   | { type: 'REJECTED'; reason: string; now: number }
-  /** Nothing is known of the request: the coordinator was restarted, or has lost it. */
+  /** The outcome of the request is not known: the coordinator was restarted, or has lost it. */
   | { type: 'NO_ANSWER'; now: number }
-  /** Its lifetime has ended. */
+  /** The lifetime of the notification has ended. */
   | { type: 'EXPIRE'; now: number }
-  /** Its receiver is not configured any more. */
+  /** The receiver of the notification is no longer configured. */
   | { type: 'WITHDRAW'; reason: string; now: number };
 
 export interface NotificationFact {
   type: 'notification.delivered' | 'notification.failed' | 'notification.given-up';
   notificationId: string;
   receiver: string;
-  /** Requests so far. */
+  /** Number of requests so far. */
   attempts: number;
   /** Why the latest request failed; absent of a delivered one. */
   reason?: string;

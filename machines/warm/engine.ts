@@ -1,7 +1,7 @@
 /** Whether the runs of an engine are forks of a warm interpreter or processes started cold. Pure. */
 import { assign, setup } from 'xstate';
 
-/** After so many deaths of its forkserver without a run between them that ended, an engine is cold. */
+/** Deaths of the forkserver in a row, without a run between them that ended, after which an engine is cold. */
 export const MOST_DEATHS = 3;
 
 export type WarmEngineEvent =
@@ -9,15 +9,15 @@ export type WarmEngineEvent =
   | { type: 'SERVED' }
   /** The simulation cannot be forked, or its interpreter cannot be kept warm. */
   | { type: 'REFUSED'; reason: string }
-  /** Its forkserver has ended by itself, or did not answer. */
+  /** The forkserver of the engine has ended by itself, or did not answer. */
   | { type: 'SERVER_DIED'; detail: string }
-  /** Its entrypoint has changed since the refusal. */
+  /** The entrypoint of the engine has changed since the refusal. */
   | { type: 'CHANGED' };
 
 export interface WarmEngineContext {
   /** Deaths of forkservers since the last run that ended. */
   deaths: number;
-  /** Why it is cold. */
+  /** The reason why the engine is cold. */
   reason: string | undefined;
 }
 

@@ -2,21 +2,21 @@
 import { assign, setup } from 'xstate';
 
 export type WarmServerEvent =
-  /** Its modules are imported; it can fork. */
+  /** The modules are imported; the server can fork. */
   | { type: 'READY' }
-  /** It has forked a process for a run. */
+  /** The server has forked a process for a run. */
   | { type: 'FORKED' }
   /** A process of a run has ended and its pid is released. */
   | { type: 'REAPED' }
   /** No further run is wanted of it: a file has changed, or the runner ends. */
   | { type: 'RETIRE' }
-  /** It has ended, or was ended because it did not answer; the runs it had are lost. */
+  /** The server has ended, or was ended because it did not answer; its runs are lost. */
   | { type: 'DIED'; detail: string };
 
 export interface WarmServerContext {
   /** Processes of runs that are not reaped. */
   runs: number;
-  /** How it ended, when it died. */
+  /** The end of the server, when it died. */
   detail: string | undefined;
 }
 

@@ -46,7 +46,7 @@ export const question = <N extends string, Q extends QueryParameters, A extends 
   definition: Question<N, Q, A>,
 ): Question<N, Q, A> => definition;
 
-/** The same of a question whose answer is concluded from evidence about the runs and the situation of the study. */
+/** Defines a question whose answer is concluded from evidence about the runs and the situation of the study. */
 export const concludedQuestion = <N extends string, Q extends QueryParameters, A extends NamedSchema, E>(
   definition: Question<N, Q, A, E> & Required<Pick<Question<N, Q, A, E>, 'conclude'>>,
 ): Question<N, Q, A, E> => definition;

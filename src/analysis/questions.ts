@@ -18,7 +18,7 @@ import { transitions } from './questions/transitions.ts';
 import { verdicts } from './questions/verdicts.ts';
 import { worst } from './questions/worst.ts';
 
-/** In the order of the API description. */
+/** All questions, in the order of the API description. */
 export const QUESTIONS = [
   answer,
   summary,

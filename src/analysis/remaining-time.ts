@@ -27,9 +27,9 @@ export interface RemainingTime {
 const LEAST_FINISHED = 5;
 /** Repetitions of the schedule; the cost is about this times `MOST_SLOTS` + `MOST_WAITING` draws. */
 const ROUNDS = 31;
-/** More slots are represented by so many, each with its share of the runs. */
+/** Most slots that are simulated; more are represented by these, each with its share of the runs. */
 const MOST_SLOTS = 64;
-/** Of more waiting runs, all but the last so many are divided evenly over the slots. */
+/** Most waiting runs that are simulated one by one; those before them are divided evenly over the slots. */
 const MOST_WAITING = 128;
 
 /** The ends of the repeated schedules, one a step of a fraction of a millisecond; none while nothing executes or too little has finished. */
@@ -104,7 +104,7 @@ function insert(sorted: number[], value: number): void {
   sorted.splice(low, 0, value);
 }
 
-/** The same sequence of numbers in (0, 1) for every call. */
+/** Returns a source of numbers in (0, 1), the same sequence at every call. */
 function uniforms(): () => number {
   const block = new Int32Array(4);
   let count = 0;

@@ -21,11 +21,11 @@ interface Observed {
 export interface ObservedRuns {
   finished: readonly number[];
   finishedCount: number;
-  /** The longest first. */
+  /** Ages of the active runs, the longest first. */
   ages: readonly number[];
 }
 
-/** Active runs are represented by at most so many. */
+/** Most active runs that are simulated; more are represented by these. */
 const MOST_ACTIVE = 96;
 
 export class Durations {
@@ -101,7 +101,7 @@ export class Durations {
     const p = passed + u * (1 - passed);
     const known = this.#below.at(-1)!;
     if (p < known && known > passed) return Math.max(0, this.#values[this.#firstAtLeast(p)]! - age);
-    // Beyond all ends: exponential from the longest observation on; an age beyond it has nothing but itself to go by.
+    // Beyond the longest observation durations are taken as exponential; an age beyond it is its own scale.
     const left = known > passed ? (p - known) / (1 - known) : u;
     const from = Math.max(this.#longest, age);
     const mean = Math.max(this.#tailMean, LEAST_TAIL * age);

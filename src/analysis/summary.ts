@@ -19,14 +19,14 @@ import type { Warning } from './warning.ts';
 import { listed } from './wording.ts';
 
 export interface SummaryRequest {
-  /** In (0, 1); 0.95 when absent. */
+  /** Confidence, in (0, 1); 0.95 when absent. */
   confidence?: number;
   /** Each in [0, 1]; `DEFAULT_QUANTILES` when absent. */
   quantiles?: readonly number[];
   requirements?: readonly Requirement[];
   /** Output name to the telemetry variable whose extreme it reports. */
   censored?: ReadonlyMap<string, string>;
-  /** By output name. */
+  /** Units by output name. */
   units?: ReadonlyMap<string, string>;
   /** `any` when absent. */
   missing?: MissingRule;

@@ -1,7 +1,7 @@
 /** A limit of an answer: what its reader must know before believing it. */
 
 export interface Warning {
-  /** Stable, kebab-case. */
+  /** Stable name of the warning, in kebab-case. */
   code: string;
   message: string;
 }

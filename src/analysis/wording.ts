@@ -2,7 +2,7 @@
 
 const MOST_NAMES = 5;
 
-/** At most five names, and how many more there are. */
+/** Returns at most five names as a list, and how many more there are. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, MOST_NAMES).join(', ');
   return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown;

@@ -32,7 +32,7 @@ export class Abandonment implements Abandoned {
     }
   }
 
-  /** As with an `AbortSignal`, a listener that is added after the abort is never called. */
+  /** Adds a listener. As with an `AbortSignal`, a listener that is added after the abort is never called. */
   addEventListener(_type: 'abort', listener: () => void): void {
     // `push` makes room for sixteen more.
     if (!this.aborted && !this.#listeners.includes(listener)) this.#listeners = this.#listeners.concat(listener);

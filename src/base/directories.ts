@@ -29,7 +29,7 @@ export function isDirectory(path: string): boolean {
   }
 }
 
-/** The same without waiting for the file system. Never rejects. */
+/** Whether a path is a folder, without blocking the event loop. Never rejects. */
 export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (it) => it.isDirectory(),

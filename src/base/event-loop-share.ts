@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts';
 
 /** The time for which long work may hold the event loop. */
 export const SLICE_MS = 5;
-/** The same while requests wait. */
+/** Length of a slice while requests wait. */
 export const SHORT_SLICE_MS = 1;
 /** The time that requests have after slices, in lengths of these slices. */
 export const REQUESTS_WEIGHT = 2;
@@ -31,7 +31,7 @@ export class EventLoopShare {
   #requestsWaited = false;
   /** The length of the slices since the last reservation. */
   #heldMs = 0;
-  /** Until then the next slice leaves the loop to waiting requests. */
+  /** Time until which slices leave the loop to waiting requests. */
   #reservedUntilMs = -Infinity;
   /** Cancels the end of the reservation; present while a slice waits for it. */
   #cancelReservation: (() => void) | undefined;

@@ -6,7 +6,7 @@ export interface ProgramCall {
   /** The program and its arguments; no shell reads them. */
   command: readonly [string, ...string[]];
   env: Readonly<Record<string, string | undefined>>;
-  /** Its standard input; empty when absent. */
+  /** Standard input of the program; empty when absent. */
   input?: string | Uint8Array;
   /** The program and its children get SIGKILL after this time. */
   timeoutMs: number;
@@ -23,14 +23,14 @@ export interface ProgramResult {
 /** The program could not be started, did not end in time, or said too much. Its effects are unknown. */
 export class ProgramFailed extends Error {}
 
-/** More than the list of ten thousand allocations needs. */
+/** Most bytes of output: more than the list of ten thousand allocations needs. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** @throws ProgramFailed; an exit code other than 0 is a result */
 export function runProgram(clock: Pick<Clock, 'after'>, call: ProgramCall): Promise<ProgramResult> {
   const [program, ...args] = call.command;
   return new Promise((resolve, reject) => {
-    // In a process group of its own: its children end with it.
+    // The program has a process group of its own, so that its children end with it.
     const child = spawn(program, args, {
       env: { ...call.env },
       detached: true,

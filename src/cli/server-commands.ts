@@ -5,7 +5,7 @@ const SERVE = 'Coordinator and runners:';
 const KEEP = 'Keeping and explaining:';
 const SHELL = 'Shell:';
 
-/** In the order of the help. */
+/** Commands of a server, in the order of the help. */
 export const SERVER_COMMANDS: readonly Entry[] = [
   {
     name: 'demo',
@@ -99,7 +99,7 @@ export const SERVER_COMMANDS: readonly Entry[] = [
   },
 ];
 
-/** The last ones of the help. */
+/** The last commands of the help. */
 export const OTHER_COMMANDS: readonly Entry[] = [
   {
     name: 'snapshot',

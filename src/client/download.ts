@@ -53,7 +53,7 @@ export async function downloadFile(
   }
 }
 
-/** Of the same size, and last written at the same millisecond; a file of an unknown size is never the same. */
+/** True for files of the same size that were last written at the same millisecond; a file of an unknown size is never the same. */
 function isSame(
   there: { size: number; mtimeMs: number },
   { bytes, modified_at }: Pick<RunFile, 'bytes' | 'modified_at'>,
@@ -74,7 +74,7 @@ async function receive(
   let opened = await files.read(jobId, path, ofAttempt);
   try {
     const { size, version } = opened;
-    // Another version of the file begins anew.
+    // The download of another version of the file begins at its first byte.
     const begun = `${target}.${createHash('sha256').update(version).digest('hex').slice(0, 12)}.part`;
     const have = (await stat(begun).catch(() => undefined))?.size ?? 0;
     if (have > size) await rm(begun);

@@ -21,7 +21,7 @@ import type {
 import type { Transport } from './transport.ts';
 
 export interface ReadFileOptions extends QueryOf<typeof FILE_QUERY> {
-  /** The first byte; negative: so many from the end. */
+  /** The first byte; a negative number counts from the end. */
   start?: number;
   /** The byte before which to stop; without it the end of the file. */
   end?: number;
@@ -31,11 +31,11 @@ export interface ReadFileOptions extends QueryOf<typeof FILE_QUERY> {
 
 /** A file that is being read. */
 export interface OpenFile {
-  /** Of the whole file. */
+  /** Size of the whole file, in bytes. */
   size: number;
   /** Where `content` begins. */
   start: number;
-  /** Another one for each content. */
+  /** Version of the content: a changed file has another one. */
   version: string;
   content: AsyncIterable<Uint8Array>;
   /** Ends the reading, for a caller that does not iterate `content`. */

@@ -181,7 +181,7 @@ export class Transport {
       });
       const elsewhere = response.status === 302 ? response.headers.get('location') : null;
       if (elsewhere !== null) {
-        // Without the credential, which is the coordinator's alone; the address has one of its own.
+        // The credential is for the coordinator alone and not sent; the address has one of its own.
         const { range } = exchange.headers ?? {};
         const headers: Record<string, string> = range === undefined ? {} : { range };
         response = await this.#fetch(elsewhere, { headers, redirect: 'error', signal });

@@ -8,9 +8,9 @@ export const LIMITS = {
   reasonLength: 1_000,
   dispersions: 10_000,
   correlations: 5_000,
-  /** In characters of `run_ids`. */
+  /** Longest `run_ids`, in characters. */
   selectionLength: 2_000_000,
-  /** Of a study. The record of the study holds them. */
+  /** Most labels of a study, whose record holds them. */
   labels: 32,
   labelKeyLength: 63,
   labelValueLength: 128,
@@ -29,14 +29,14 @@ export const LIMITS = {
   mapEntries: 10_000,
   tags: 1_000,
   outputFiles: 100_000,
-  /** In characters. */
+  /** Longest error message, in characters. */
   errorMessageLength: 65_536,
   holding: 100_000,
   reports: 10_000,
   maxJobs: 10_000,
   waitSeconds: 30,
   pageSize: 10_000,
-  /** Of a path of a file, in characters. */
+  /** Longest path of a file, in characters. */
   pathLength: 4_096,
   /** Files of an attempt in a list that is read from its runner. */
   filesListed: 5_000,

@@ -256,7 +256,7 @@ class RunningCoordinator implements Lifecycle {
     } catch (error) {
       this.#faulted('publish', error);
     }
-    // Last: the actors of ended and requeued runs hold the records of their attempts. An actor that a part has changed meanwhile
+    // Actors are deactivated last: those of ended and requeued runs hold the records of their attempts. An actor that a part has changed meanwhile
     // is deactivated after that change is on disk.
     const { directory, groupCommit } = this.parts;
     for (const actor of actors) if (!groupCommit.holds(actor)) directory.deactivate(actor);

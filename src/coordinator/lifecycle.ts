@@ -60,7 +60,7 @@ export interface CoordinatorParts extends OperationParts {
 
 /** The members of a running coordinator that its owner uses: the server, tests, the recorder of snapshots. */
 export interface Lifecycle {
-  /** For the metrics, the live feed and tests. */
+  /** The parts, for the metrics, the live feed and tests. */
   readonly parts: CoordinatorParts;
   /** The supervisor and the actors that it has started, for XState's tools and tests. */
   readonly system: ActorSystem;

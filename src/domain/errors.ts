@@ -41,7 +41,7 @@ export const ERROR_TITLES = {
   unavailable: 'The coordinator is stopping or cannot write',
   internal: 'The coordinator met a fault of its own',
   'request-timeout': 'The request did not arrive in time',
-  // Below HTTP: opening the store and configuring a program.
+  // Errors of the layers below HTTP: opening the store and configuring a program.
   'store-locked': 'Another process uses this data directory',
   'store-newer': 'The data directory was written by a newer version',
   'store-unusable': 'The data directory cannot be used',

@@ -68,7 +68,7 @@ function spelling(suffix: string): string {
   return meant.length === 0 ? '' : ` (did you mean ${meant.map((known) => `"${known}"`).join(' or ')}?)`;
 }
 
-/** Up to a whole part, but first to twelve digits: 0.1 * 1000 * 1e6 must not gain a part from rounding errors. */
+/** Rounds up to a whole part, but first to twelve digits: 0.1 * 1000 * 1e6 must not gain a part from rounding errors. */
 function ceil(units: number, partsPerUnit: number): number {
   const parts = units * partsPerUnit;
   const nearest = Math.round(parts);

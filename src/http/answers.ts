@@ -13,7 +13,7 @@ export interface RawAnswer {
   media?: string;
   /** Entity tag; absent where the answer may be another one at any time. */
   tag?: string | undefined;
-  /** Of a page: the position of the next one, if there is one, and the number of items on all pages. */
+  /** The position of the page after this one, if there is one; beside it the number of items on all pages. */
   next?: string | undefined;
   total?: number | undefined;
 }

@@ -14,7 +14,7 @@ export type Middleware = Koa.Middleware<DefaultState, DefaultContext, Body>;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 export class Application extends Koa {
-  /** Replaces Koa's. */
+  /** Replaces the method of Koa. */
   protected async handleRequest(ctx: Context, middlewares: (ctx: Context) => Promise<void>): Promise<void> {
     ctx.res.statusCode = 404;
     try {

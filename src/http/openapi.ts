@@ -64,7 +64,7 @@ export function apiDescription(): Json {
           description: 'A token of `simbatch token create`. `x-scope` says which scope an operation needs.',
         },
       },
-      // By name: the order of the registry is that in which modules are loaded.
+      // Schemas are sorted by name: the order of the registry is that in which modules are loaded.
       schemas: Object.fromEntries(
         [...registry.keys()].toSorted().map((name) => [name, published(registry.get(name)!)]),
       ),

@@ -67,7 +67,7 @@ export interface Call<Body = unknown, Q = Query> {
 }
 
 export interface Service {
-  /** In the Prometheus text format. */
+  /** The metrics in the Prometheus text format. */
   metrics(): Promise<string>;
   limits(): LimitsResponse;
   /** See `security/allocation-tokens.ts`; `by` is the id of the launcher's token. */
@@ -99,13 +99,13 @@ export interface RouteBody {
 
 interface Definition<B extends RouteBody | undefined, Q extends QueryParameters> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers, and `{path}` at its end for the path of a file. */
+  /** The path, with `{job_id}`, `{batch_id}` or `{runner_id}` for the identifiers, and `{path}` at its end for the path of a file. */
   path: string;
   operationId: string;
   summary: string;
   description?: string;
   scope: Scope;
-  /** By default `plain`. */
+  /** The kind of the answer; `plain` when absent. */
   answer?: Answer;
   /** The answer has an entity tag once the batch has ended; otherwise `single` and `computed` alone have one. */
   isTagged?: true;

@@ -118,7 +118,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
-/** Of a coordinator without authorization. */
+/** The tokens of a coordinator without authorization: none is made. */
 const NO_TOKENS: Service['allocationTokens'] = {
   make: async ({ allocations }) => ({ tokens: allocations.map(({ allocation }) => ({ allocation, token: null })) }),
   revoke: async () => ({ revoked: 0 }),

@@ -47,11 +47,11 @@ export interface AllocationRequest {
 
 /** The engine's own state of an allocation. */
 export type EngineState =
-  /** Submitted, not started. */
+  /** The allocation is submitted and not started. */
   | 'queued'
-  /** Its processes run, or are being started. */
+  /** The processes of the allocation run, or are being started. */
   | 'running'
-  /** It was asked to end, and has not ended yet. */
+  /** The allocation was asked to end, and has not ended yet. */
   | 'stopping'
   | 'ended';
 
@@ -76,7 +76,7 @@ export interface EngineAllocation {
   reason?: string;
   /** Milliseconds since the epoch; absent where the engine does not say. */
   startedAtMs?: number;
-  /** When the engine will end it, milliseconds since the epoch. */
+  /** Time at which the engine will end the allocation, in milliseconds since the epoch. */
   endsAtMs?: number;
   /** Only, and always, with `ended`. */
   end?: { kind: EndKind; exitCode?: number };
@@ -87,7 +87,7 @@ export interface Silence {
   queue: string;
   /** The silent part. Undefined: the whole queue, which then gets no new allocations either. */
   place?: string;
-  /** Why, for people. */
+  /** The reason, for people. */
   why: string;
 }
 
@@ -184,7 +184,7 @@ export interface EngineModule<Schema extends TSchema = TSchema> {
    * with the queue's and never used by themselves. Pure. Cores, memory, lifetime and simulation are compared elsewhere.
    */
   mismatch(queue: QueueConfig<Static<Schema>>, need: DemandGroup): string | undefined;
-  /** Makes the engine. Asks nothing of the outside. */
+  /** Makes the engine, without a call to its system. */
   open(context: EngineContext<Static<Schema>>): Engine;
 }
 

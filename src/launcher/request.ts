@@ -20,7 +20,7 @@ export interface Planned {
   id: string;
   token: string | undefined;
   need: DemandGroup | undefined;
-  /** Kept without demand: its runner does not leave when it is idle. */
+  /** True for an allocation that is kept without demand: its runner does not leave when it is idle. */
   isKept: boolean;
 }
 
@@ -58,5 +58,5 @@ export function requestOf(
   };
 }
 
-/** To six decimals: the runner's setting takes ten digits at most. */
+/** Rounds down to six decimals: the runner's setting takes ten digits at most. */
 const roundedDown = (value: number): string => String(Math.floor(value * 1e6) / 1e6);

@@ -13,7 +13,7 @@ export interface AllocationSize {
 export interface BackoffConfig {
   firstMs: number;
   maxMs: number;
-  /** So many failures in a row pause the queue until an operator resumes it. */
+  /** Failures in a row after which the queue is paused until an operator resumes it. */
   pauseAfter: number;
 }
 
@@ -46,7 +46,7 @@ export interface QueueConfig<Section = unknown> {
   lifetimeMarginMs: number;
   /** A runner without a run leaves after this time (`--idle-exit`). */
   idleTimeoutMs: number;
-  /** From the start of an allocation until its runner has registered. */
+  /** Longest time from the start of an allocation until its runner has registered. */
   startTimeoutMs: number;
   /** An allocation that waits longer in the engine's queue is stopped; undefined: never. */
   queueTimeoutMs: number | undefined;
@@ -65,7 +65,7 @@ export interface LauncherLimits {
   maxAllocations: number | undefined;
   /** Core hours, each allocation counted with its whole lifetime while it lives and with its real time when it has ended. */
   maxCoreHours: number | undefined;
-  /** The same over the last 24 hours. */
+  /** Most core hours over the last 24 hours. */
   maxCoreHoursPerDay: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface LauncherConfig {
   endpoint: string;
   /** The address under which the runners reach the coordinator. */
   runnerEndpoint: string;
-  /** From the end of one round to the start of the next. */
+  /** Time from the end of one round to the start of the next. */
   pollMs: number;
   limits: LauncherLimits;
   queues: readonly QueueConfig[];

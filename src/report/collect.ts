@@ -17,7 +17,7 @@ import type {
 
 /** Where and when a report is made. */
 export interface ReportOrigin {
-  /** ISO 8601. */
+  /** Time of the report, in ISO 8601. */
   generatedAt: string;
   /** The address of the coordinator. */
   endpoint: string;

@@ -28,7 +28,7 @@ const at = (value: number): string => value.toFixed(1);
 const markText = ({ name, value, isLimit }: Mark): string =>
   isLimit ? `limit ${name}` : `${name} ${formatNumber(value, 5)}`;
 
-/** Up to about `most` round values within the range. */
+/** Returns up to about `most` round values within the range. */
 export function ticks(from: number, to: number, most: number): number[] {
   const span = to - from;
   if (!(span > 0) || !Number.isFinite(span)) return [from];

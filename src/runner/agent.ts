@@ -173,7 +173,7 @@ export class Agent {
 
   async #work(): Promise<void> {
     const { spool, log } = this.#options;
-    // First: a process killed here must be dead before the coordinator gives its run to another runner.
+    // Recovery comes first: a process that it kills must be dead before the coordinator gives its run to another runner.
     const undelivered = await this.#attempts.recover();
     let heartbeatSecs: number;
     try {
@@ -183,7 +183,7 @@ export class Agent {
       log.info('stopped before it was registered');
       return;
     }
-    // Not essential: the former instances stay listed.
+    // A failure is harmless: the former instances stay listed.
     await spool.registered().catch((error: unknown) => {
       log.warn(`the spool cannot be written: ${oneLine(error)}`);
     });
@@ -219,7 +219,7 @@ export class Agent {
     this.#wake();
   }
 
-  /** Returns when no more jobs are to be claimed. */
+  /** Claims jobs, and returns when no more are to be claimed. */
   async #claims(): Promise<void> {
     const { clock, log } = this.#options;
     const leaving = this.#leaving.signal;
@@ -248,7 +248,7 @@ export class Agent {
     const { config, client, instance, clock } = this.#options;
     // The machine may have failed while the coordinator could not be reached.
     if (this.#attempts.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
-    // Not a combination of two signals, which costs more than the rest of a small request.
+    // One controller, since a combination of two signals costs more than the rest of a small request.
     this.#asking = new AbortController();
     if (this.#leaving.signal.aborted) this.#asking.abort();
     // Claimed jobs that are not named here are handed out again: a lost reply strands none.

@@ -37,11 +37,11 @@ interface ActiveAttempt {
   record?: SpooledAttempt;
   /** Set from its slot on, until its processes have ended. */
   slot?: Slot;
-  /** While it is executed. */
+  /** The execution of the attempt, while there is one. */
   execution?: Attempt;
-  /** Its processes have ended. */
+  /** True when the processes of the attempt have ended. */
   hasEnded?: true;
-  /** Its run is not executed again, here or elsewhere. */
+  /** True where the run is not executed again, here or elsewhere. */
   isOver?: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface AttemptManagerOptions {
 }
 
 export class AttemptManager {
-  /** Until when (monotonic) this machine is not fit for new jobs. */
+  /** Time (monotonic) until which this machine is not fit for new jobs. */
   unfitUntilMs = 0;
   readonly slots: Slots;
   readonly ahead: ClaimAhead;
@@ -95,7 +95,7 @@ export class AttemptManager {
     });
   }
 
-  /** Everything not yet acknowledged. */
+  /** Number of attempts that the coordinator has not yet acknowledged. */
   get size(): number {
     return this.#held.size;
   }
@@ -250,7 +250,7 @@ export class AttemptManager {
     if (await this.#delivery.conclude(held.actor, ended.record, ended.end)) held.isOver = true;
   }
 
-  /** Undefined when it is not to be executed. */
+  /** Executes an attempt. Resolves with undefined when it is not to be executed. */
   async #execute(
     held: ActiveAttempt,
     { planned, record, recorded }: Claimed,
@@ -262,7 +262,7 @@ export class AttemptManager {
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     const plan = planned.type === 'plan' ? planned.plan : undefined;
     const checkpoint = plan && AttemptCheckpoint.of(site.storedCheckpoints, actor, plan);
-    // Before the start is reported: the time limit of the run counts from then on.
+    // The machine is prepared before the start is reported: the time limit of the run counts from that report on.
     if (plan !== undefined && planFault(plan, site) === undefined) await prepareMachine(site, plan, checkpoint);
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
     const execution = plan && new Attempt(site, { ...plan, ...checkpoint?.additions }, actor);

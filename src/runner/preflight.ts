@@ -91,7 +91,7 @@ function directoryFaults({ workingDirectory, outputRoot }: RunnerConfig, faultOf
   const faults: string[] = [];
   if (!isDirectory(workingDirectory))
     faults.push(faultOf('working_directory', `there is no folder ${workingDirectory}; make it, or name another`));
-  // Nothing is made for a runner that is refused: the folder it would be made in is looked at.
+  // A runner that is refused makes no folder: the nearest existing one is examined.
   let nearest = outputRoot;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   if (!isDirectory(nearest)) faults.push(faultOf('output_root', `${nearest} is not a folder; name another`));

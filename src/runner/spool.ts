@@ -23,7 +23,7 @@ export interface SpooledAttempt extends AttemptRef {
   directory: string;
   /** The leader of its process group, once there is one. */
   pid?: number;
-  /** When that process started, as `processStart` returns it; distinguishes a recycled pid. */
+  /** Start time of the process `pid` as `processStart` returns it; distinguishes a recycled pid. */
   pidStart?: string;
   /** Files to send to the object store once the outcome is acknowledged, by their paths in the directory. */
   upload?: { files: readonly string[] };
@@ -45,7 +45,7 @@ interface PendingWrite {
 /** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
 const MOST_INSTANCES = 5;
 
-/** Every operation ends by then, whatever the disk does. */
+/** Longest time of an operation, whatever the disk does. */
 const DEADLINE_MS = 15_000;
 /** A record of a settled attempt is deleted with the next write, at the latest after this time. */
 const DELETED_MS = 200;
@@ -105,7 +105,7 @@ export class Spool {
       throw unusable(error, directory, runnerId);
     }
     const spool = new Spool(directory, level, own, readInstances(directory), waits);
-    // Until the coordinator has answered, it may know this process or the one before.
+    // The coordinator may know this process or the one before, until it has answered.
     const file = spool.#instancesFile;
     writeFileSync(`${file}.part`, spool.#instancesText([own.instance, ...spool.replaces]));
     renameSync(`${file}.part`, file);
@@ -151,7 +151,7 @@ export class Spool {
     }
   }
 
-  /** On disk when it resolves: from here on the outcome reaches the coordinator whatever happens to this process. */
+  /** Records an outcome. It is on disk when the promise resolves: from then on it reaches the coordinator whatever happens to this process. */
   async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
     await this.#write({ ...attempt, outcome }, true);
   }
@@ -265,7 +265,7 @@ function readInstances(directory: string): string[] {
       return [];
     return read.instances.filter((it) => typeof it === 'string');
   } catch {
-    // None yet, or damaged by a crash of the machine: then the former process is left to its lease.
+    // The file is absent, or damaged by a crash of the machine: then the former process is left to its lease.
     return [];
   }
 }

@@ -31,7 +31,7 @@ const OPTIONS = {
   'elk.padding': '[top=10,left=10,bottom=10,right=10]',
 };
 
-/** Given to the groups too: the layout inherits nothing. */
+/** Options that the groups get too: the layout inherits none. */
 const INHERITED = {
   'elk.direction': 'RIGHT',
   'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
@@ -67,7 +67,7 @@ async function layOut(
   const chart = chartOf(machine);
   const { states, groups, edges, initial } = chart;
   const hasTimes = kind === 'job';
-  // Nothing counts the states and events of an attempt.
+  // The coordinator does not count the states and events of an attempt.
   const hasNumbers = kind !== 'attempt';
   const figure = hasNumbers ? FIGURE : NO_FIGURE;
   const isDown = kind === 'allocation';
@@ -168,7 +168,7 @@ const headWidth = ({ key, inner }: ChartGroup): number =>
 const textWidth = (triggers: readonly Trigger[]): number =>
   Math.ceil(Math.max(...triggers.map((it) => textOf(it).length)) * LABEL_CHARACTER + 12);
 
-/** With the place of its figure below the triggers. */
+/** Size of a label, with room for its figure below the triggers. */
 const labelSize = (triggers: readonly Trigger[], figure: typeof FIGURE): { width: number; height: number } => ({
   width: Math.max(textWidth(triggers), figure.width),
   height: triggers.length * LINE + 6 + figure.height,

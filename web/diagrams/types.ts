@@ -16,7 +16,7 @@ export interface Box {
 
 export interface DiagramState extends Box {
   key: string;
-  /** In plain English, for people. */
+  /** Description in plain English, for people. */
   description: string;
   final: boolean;
   /** Events that it handles without leaving. */
@@ -54,7 +54,7 @@ export interface Diagram {
   height: number;
   initial: string;
   states: DiagramState[];
-  /** The outer ones first. */
+  /** Groups of states, the outer ones first. */
   groups: DiagramGroup[];
   edges: DiagramEdge[];
 }

@@ -7,7 +7,7 @@ interface Shown {
   id: string;
   name: string;
   status: string;
-  /** From 0 to 1. */
+  /** Share of the runs that have ended, from 0 to 1. */
   share: number;
   /** Undefined before it is known. */
   answer: StudyAnswer | undefined;

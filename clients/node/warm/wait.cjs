@@ -66,7 +66,7 @@ function closePlaceholders() {
   try {
     names = readdirSync('/proc/self/fd');
   } catch {
-    // They stay open, and lead to /dev/null.
+    // The standard streams stay open, and lead to /dev/null.
   }
   for (const name of names) {
     try {

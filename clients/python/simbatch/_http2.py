@@ -23,7 +23,7 @@ STREAM = 1
 DEFAULT_WINDOW = 65535
 DEFAULT_FRAME = 16384
 LARGEST_WINDOW = (1 << 31) - 1
-# Of an answer. An Ack is far smaller; what does not fit is not one.
+# Longest answer. An Ack is far smaller, so a longer answer is not an Ack.
 MAX_ANSWER_BYTES = 65536
 CONNECT_SECONDS = 5.0
 _FRAME_HEAD = struct.Struct(">HBBBI")

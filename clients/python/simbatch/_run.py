@@ -148,8 +148,8 @@ class Run:
             self._telemetry.close()
 
     def _connect(self) -> Sender:
-        # Not before the first sample: a simulation without telemetry pays nothing for it. Not in a forked child: it ends
-        # without the clean-up that would send what waits.
+        # The connection is made at the first sample: a simulation without telemetry pays nothing for it. A forked child makes none: it ends
+        # without the clean-up that would send the waiting samples.
         with self._lock:
             if self._telemetry is None:
                 forked = os.getpid() != self._pid
@@ -229,7 +229,7 @@ def _hint(name: object, names: Mapping[str, Any]) -> str:
 
 
 def _existing(path: Path) -> Dict[str, Any]:
-    """What the simulation wrote there itself, to be added to."""
+    """The result that the simulation wrote there itself, to which members are added."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -26,7 +26,7 @@ BATCH_BYTES = 256 * 1024
 GATHER_SECONDS = 0.005
 # How long the runner may take nothing at all before a sample is given up.
 STALL_SECONDS = 10.0
-# At the end of the program: the same, and for everything that waits.
+# The same limit at the end of the program, for all samples that wait.
 CLOSE_STALL_SECONDS = 5.0
 CLOSE_SECONDS = 30.0
 _STEP_SECONDS = 0.1
@@ -49,18 +49,18 @@ class Sender:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Sends what waits."""
+        """Sends the waiting samples."""
         raise NotImplementedError
 
 
 class NoTelemetry(Sender):
-    """Takes samples and does nothing with them."""
+    """The sender of a program without telemetry: it takes samples and drops them."""
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
         """Does nothing."""
 
     def lose(self, samples: int) -> None:
-        """Does nothing: outside a runner nothing misses them."""
+        """Does nothing: outside a runner no program waits for samples."""
 
     def close(self) -> None:
         """Does nothing."""
@@ -76,7 +76,7 @@ class StreamedTelemetry(Sender):
         self._foreign_pid = 0
         self._address = address(target)
         self._token = token
-        # Over a reentrant lock: a signal handler may send a sample while one is being sent.
+        # The lock is reentrant: a signal handler may send a sample while one is being sent.
         self._changed = threading.Condition()
         self._queue: Deque[Tuple[int, Mapping[str, float]]] = deque()
         self._call: Optional[Call] = None
@@ -139,7 +139,7 @@ class StreamedTelemetry(Sender):
             say(f"{self.dropped or 'some'} telemetry samples were lost" + (f" ({self._detail})" if self._detail else ""))
 
     def _refuse_fork(self) -> None:
-        # Neither the threads came along, nor may two processes write to one connection.
+        # A forked child has no sending thread, and must not write to the connection of its parent.
         if self._foreign_pid != os.getpid():
             self._foreign_pid = os.getpid()
             say(FORKED)
@@ -154,7 +154,7 @@ class StreamedTelemetry(Sender):
             if self._taken != taken:
                 taken, since = self._taken, time.monotonic()
             elif time.monotonic() - since > STALL_SECONDS:
-                # From here on nothing waits, until the runner takes something again.
+                # Sends no longer wait, until the runner takes data again.
                 self._stalled = True
         return True
 
@@ -187,7 +187,7 @@ class StreamedTelemetry(Sender):
             refused, self._detail = _wire.decode_ack(call.finish())
             self.dropped += refused
         except CallError as error:
-            # What was on its way and not acknowledged cannot be counted; that something is missing can be said.
+            # Samples that were sent and not acknowledged cannot be counted: the note only says that some are missing.
             self._detail, self._unknown = str(error), True
         except Exception as error:  # none of any kind may reach the simulation
             self._detail, self._unknown = str(error) or type(error).__name__, True
@@ -243,7 +243,7 @@ class StreamedTelemetry(Sender):
 
 
 def say(text: str) -> None:
-    """One line on stderr; silence when there is none."""
+    """Writes one line to stderr, if there is a stderr."""
     try:
         print(f"simbatch: {text}", file=sys.stderr)
     except Exception:

@@ -1,4 +1,4 @@
-"""What the tests share: folders of their own, the program where it is needed, servers that play a coordinator."""
+"""Fixtures that the tests share: folders of their own, the program where it is needed, servers that play a coordinator."""
 
 import os
 import threading

@@ -166,7 +166,7 @@ def test_a_damaged_artifact_is_not_loaded(tmp_path):
 
 
 def _executed(artifact, tmp_path, parameters="{}"):
-    """What the artifact returns in another interpreter, from another folder."""
+    """The value that the artifact returns in another interpreter, from another folder."""
     (tmp_path / "artifact").write_bytes(artifact.data)
     program = textwrap.dedent(
         f"""

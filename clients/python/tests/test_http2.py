@@ -173,7 +173,7 @@ class Calls(unittest.TestCase):
             allowed = early
             for _ in range(200):
                 update = struct.pack(">I", 1000)
-                # First the stream's window, up to 0 from what the settings made of it.
+                # The stream's window grows first, to 0 from the value that the settings gave it.
                 server.say(frame(_http2.WINDOW_UPDATE, 0, 1, update), frame(_http2.WINDOW_UPDATE, 0, 0, update))
                 allowed += 1000
             server.read_until(ended)

@@ -1,4 +1,4 @@
-"""What of the client needs no server: configuration, results, and what a file left half-written means."""
+"""The client without a server: configuration, results, and a file that was left half-written."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What users see: text and HTML without scripts, whatever the names and messages hold."""
+"""Representations for users: text and HTML without scripts, whatever the names and messages hold."""
 
 import json
 import sys

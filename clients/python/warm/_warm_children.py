@@ -315,7 +315,7 @@ class Children:
 
 
 def _start_of(pid):
-    """Of a child that is not reaped; None where there is no /proc."""
+    """The start time of a child that is not reaped; None where there is no /proc."""
     try:
         fd = os.open("/proc/%d/stat" % pid, os.O_RDONLY)
     except OSError:

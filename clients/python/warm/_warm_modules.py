@@ -222,7 +222,7 @@ def require_one_thread(name):
 
 
 def count_threads():
-    """Of this process, those of C libraries included; 0 where the system does not show them."""
+    """Number of threads of this process, with those of C libraries; 0 where the system does not show them."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -239,7 +239,7 @@ def _open_files():
         try:
             target = os.readlink("/proc/self/fd/" + name)
         except OSError:
-            continue  # the listing's own
+            continue  # opened by this listing
         if not target.startswith(("/dev/null", "/dev/urandom", "/dev/random", "/proc/")):
             found.add((int(name), target))
     return frozenset(found)
@@ -280,7 +280,7 @@ _library = tuple(
 
 
 def is_library_file(path):
-    """Of the standard library, or installed into this interpreter."""
+    """True for a file of the standard library or of a package that is installed into this interpreter."""
     return path.startswith("<frozen") or "-packages" in path or os.path.realpath(path).startswith(_library)
 
 

@@ -36,7 +36,7 @@ class Server:
         os.environ.pop("SVC_OUTPUT_DIR", None)
         self.children = children.Children()
         self.code = None
-        self.files = {}  # of the program
+        self.files = {}  # the files of the program
         self.library_files = {}
         self.next_look = 0.0
         self.loaded = frozenset()
@@ -141,7 +141,7 @@ class Server:
         try:
             files[path] = _identity(path, inode_only), inode_only
         except OSError:
-            pass  # inside an archive
+            pass  # the file is inside an archive
 
     def changed_file(self):
         """A file that is not as it was imported, or None. Files of libraries are looked at a few times a second at most."""

@@ -23,7 +23,7 @@ DEFAULT_SIGNALS = [getattr(_signal, name) for name in ("SIGPIPE", "SIGXFSZ") if 
 SHELL = b"/bin/sh"
 
 
-environments = {}  # by their numbers
+environments = {}  # environments by their numbers
 
 
 def encoded(env):
@@ -40,7 +40,7 @@ def start(order, stdout, stderr):
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-    # As execvp(3) does with a file that has no format the kernel knows.
+    # Runs the file in a shell, as execvp(3) does with a file whose format the kernel does not know.
     return _spawn([SHELL, *arguments], environment, stdout, stderr)
 
 

@@ -29,7 +29,7 @@ export interface AttributionRequest {
   groups: Int8Array;
   /** Every parameter that varies, over the same runs. */
   parameters: readonly NumericColumn[];
-  /** In (0, 1), of the intervals and of `told_apart`; 0.95 by default. */
+  /** Confidence of the intervals and of `told_apart`, in (0, 1); 0.95 by default. */
   confidence?: number;
 }
 

@@ -30,7 +30,7 @@ export function bestPair(first: OrderedColumn, second: OrderedColumn, runs: Grou
     other.found.gain > one.found.gain || (other.found.gain === one.found.gain && other.found.runs < one.found.runs);
   const { places, found }: Box = isOtherBetter ? { ...other, places: [other.places[1], other.places[0]] } : one;
   const counted = { gain: found.gain, runs: found.runs, failures: found.failures };
-  // One after the other: two bounds that are each without effect given the other may have one together.
+  // Bounds are removed one at a time: two of them may have an effect together, though neither has one beside the other.
   const firstSide = openedUp(first, { ...places[0], ...counted }, runsInside(second.order, places[1]));
   const secondSide = openedUp(second, { ...places[1], ...counted }, runsInside(first.order, firstSide));
   const sides = [

@@ -14,7 +14,7 @@ import { FAILING, IN_NEITHER, PASSING } from './attribution.ts';
 /** The default choice: ended early, crashed or timed out against completed. */
 export const FAILED = 'failed';
 const FAILED_CLASSES: ReadonlySet<RunClass> = new Set(['terminated', 'crashed', 'timeout']);
-/** In no group, whatever is chosen. */
+/** Classes of runs that are in neither group, whatever the user chooses. */
 const NEITHER: ReadonlySet<RunClass> = new Set(['cancelled', 'lost', 'open']);
 /** The classes that can be chosen. */
 const CLASSES = RUN_CLASSES.filter((name) => name !== 'ok' && !NEITHER.has(name));
@@ -43,7 +43,7 @@ export function failingGroups(
   return whereGroups(table, failing);
 }
 
-/** Some runs against the completed ones. */
+/** Groups the runs that `fails` selects against the completed runs. */
 function groupsBy(table: RunTable, fails: (name: RunClass, row: number) => boolean): Int8Array<ArrayBuffer> {
   return Int8Array.from({ length: table.rows }, (_, row) => {
     const name = classOf(table, row);

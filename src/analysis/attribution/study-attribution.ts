@@ -15,7 +15,7 @@ export interface StudyAttributionRequest {
   /** See `failingGroups`; `failed` when absent. */
   failing?: string;
   requirements?: readonly Requirement[];
-  /** In (0, 1); 0.95 when absent. */
+  /** Confidence, in (0, 1); 0.95 when absent. */
   confidence?: number;
 }
 

@@ -5,9 +5,9 @@ import { orderedQuantile } from '../numeric/quantile.ts';
 
 /** The samples of one variable of one run, in ascending order of time. */
 export interface Samples {
-  /** Since the zero of `telemetryZero`. */
+  /** Seconds since the zero of `telemetryZero`. */
   secs: Float64Array;
-  /** Finite. */
+  /** Values of the variable, all finite. */
   values: Float64Array;
 }
 
@@ -27,7 +27,7 @@ const STEPS = 500;
 const SHARES = { p5: 0.05, median: 0.5, p95: 0.95 } as const;
 
 /**
- * At each time of the grid the quantiles (type 7) of the values that runs have there, linear between their samples. A run is used up to
+ * Quantiles (type 7) of the values that runs have at each time of the grid, linear between their samples. A run is used up to
  * its last sample of the variable and never beyond.
  */
 export function bandOf(runs: readonly RunSamples[]): Band {

@@ -11,14 +11,14 @@ export const BAND_RUNS = 64;
 const CLASSES = new Set<number>([CLASS_CODES.ok, CLASS_CODES.terminated, CLASS_CODES.crashed, CLASS_CODES.timeout]);
 
 export interface BandSample {
-  /** Ascending. */
+  /** The drawn runs, ascending. */
   runIds: number[];
   /** The runs that it is drawn from: those of the complete prefix that ended by themselves, without the run that is left out. */
   drawnFrom: number;
 }
 
 /**
- * Of the runs of the complete prefix, since short runs end first while runs are open: those with the smallest words of
+ * Draws from the complete prefix, since short runs end first while runs are open: the runs with the smallest words of
  * philox(key: first two words of SHA-256(batch id); counter (run id, 0, 0, 8)). The sample of a study keeps most of its runs as the study grows.
  * @param without the run that is compared with the others.
  */

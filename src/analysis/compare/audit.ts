@@ -7,7 +7,7 @@ import type { RunClass } from '../table/run-class.ts';
 export interface AuditedRun {
   class: RunClass;
   runner: string;
-  /** By flat name; JSON values. */
+  /** JSON values of the outputs by flat name. */
   outputs: ReadonlyMap<string, unknown>;
 }
 

@@ -24,7 +24,7 @@ export function configurationChanges(
 ): { changes: ConfigurationChange[]; omitted: number } {
   const changes: ConfigurationChange[] = [];
   let omitted = 0;
-  // Not recursive: the depth of a configuration is the sender's choice.
+  // A loop and not a recursion: the sender chooses the depth of a configuration.
   const pending: { pointer: string; before: unknown; after: unknown }[] = [{ pointer: '', before, after }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const inner = isEqual(next.before, next.after) ? [] : children(next);

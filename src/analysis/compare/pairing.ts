@@ -7,7 +7,7 @@ export interface Design {
   /** The sampling definition; absent where it is not known. */
   scheme?: string | undefined;
   method: string;
-  /** In decimal digits. */
+  /** The seed in decimal digits. */
   seed: string;
   replicate: number;
   /** Size of the design, not of the batch. */
@@ -29,7 +29,7 @@ export interface Pairing {
   inputs: number;
   /** Varying inputs that are equal to the bit in all runs that both studies have. */
   equal: number;
-  /** The other inputs, those that one study lacks included. */
+  /** Inputs that differ, with those that one study lacks. */
   differing: string[];
   /** Why the studies are not paired; null where they are. */
   reason: string | null;

@@ -17,10 +17,10 @@ export interface ComparedStudy {
 }
 
 export interface StudyComparisonRequest {
-  /** As in an attribution, applied to both studies; `failed` when absent. */
+  /** The failing runs of both studies, as in an attribution; `failed` when absent. */
   failing?: string;
   requirements?: readonly Requirement[];
-  /** In (0, 1); 0.95 when absent. */
+  /** Confidence, in (0, 1); 0.95 when absent. */
   confidence?: number;
 }
 

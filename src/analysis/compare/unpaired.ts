@@ -53,7 +53,7 @@ export function welchInterval(first: Float64Array, second: Float64Array, confide
   const difference = mean(second) - mean(first);
   const variance = v1 + v2;
   if (variance === 0) return [difference, difference];
-  // By shares, since the squares of small variances may underflow.
+  // Variances are divided by their sum first, since the squares of small ones may underflow.
   const freedom = 1 / ((v1 / variance) ** 2 / (n1 - 1) + (v2 / variance) ** 2 / (n2 - 1));
   const half = studentQuantile(0.5 + confidence / 2, freedom) * Math.sqrt(variance);
   return [difference - half, difference + half];

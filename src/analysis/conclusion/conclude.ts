@@ -15,7 +15,7 @@ export interface StudySituation {
   findings: readonly Finding[];
 }
 
-/** One study with what the rules have in common. */
+/** A study, with the values that several rules use. */
 interface Case extends StudySituation {
   evidence: StudyEvidence;
   ended: number;
@@ -33,7 +33,7 @@ interface Rule {
   requirement?(it: Case): RequirementEvidence | undefined;
 }
 
-/** In the order in which they are tried. */
+/** The rules, in the order in which they are tried. */
 const RULES: readonly Rule[] = [
   { level: 'not_ok', applies: failedAlike, say: sayAlike },
   { level: 'cancelled', applies: (it) => it.status === 'Cancelled', say: sayCancelled, requirement: gravest },

@@ -25,7 +25,7 @@ export interface Cause {
   /** The failing runs, as the attribution takes them. */
   failing: string;
   parameter: string;
-  /** `wind_speed >= 22`. */
+  /** The condition, such as `wind_speed >= 22`. */
   condition: string;
   first: number | null;
   last: number | null;

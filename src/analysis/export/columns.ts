@@ -44,7 +44,7 @@ export interface Declared {
 }
 
 export interface ColumnSources {
-  /** In the order of the columns. */
+  /** The declared parameters, in the order of the columns. */
   parameters: readonly Declared[];
   /** The outputs that the study declares; they have a column also while no run has reported them. */
   outputs: readonly Declared[];

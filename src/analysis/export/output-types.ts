@@ -8,11 +8,11 @@ export const MAX_COLUMNS = 10_000;
 const [NUMBER, BOOLEAN, TEXT, OTHER] = [1, 2, 4, 8] as const;
 
 const TYPES: Readonly<Record<number, ColumnType>> = {
-  // Only null so far, or declared and never reported.
+  // An output that was only null so far, or declared and never reported.
   0: 'number',
   [NUMBER]: 'number',
   [BOOLEAN]: 'boolean',
-  // As in all statistics, booleans among numbers count as 0 and 1.
+  // Booleans among numbers count as 0 and 1, as in all statistics.
   [NUMBER | BOOLEAN]: 'number',
   [TEXT]: 'text',
 };
@@ -25,7 +25,7 @@ export class OutputTypes {
     this.#addKinds(name, kindOf(value));
   };
 
-  /** In the order in which the runs reported them. */
+  /** Names of the outputs, in the order in which the runs reported them. */
   names(): Iterable<string> {
     return this.#kinds.keys();
   }

@@ -13,7 +13,7 @@ export interface FailingRunner {
   runnerId: string;
   failed: number;
   finished: number;
-  /** The same of all other runners together. */
+  /** Number of failed runs of all other runners together. */
   othersFailed: number;
   othersFinished: number;
   /** Adjusted for the number of runners. */

@@ -4,7 +4,7 @@ import { normalTwoSided } from '../special/normal.ts';
 export interface MannWhitney {
   /** The chance that a value of the first group exceeds one of the second, ties counting half: U / (n1 n2), in [0, 1]. */
   auc: number;
-  /** Two-sided. */
+  /** Two-sided p-value. */
   p: number;
 }
 

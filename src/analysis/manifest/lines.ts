@@ -9,14 +9,14 @@ export const MANIFEST_FORMAT = 'simbatch-manifest/1';
 /** The first line: the origin of the runs, and how many there are. */
 export interface ManifestHeader {
   batch_id: string;
-  /** As submitted, with the seed that is used. */
+  /** The configuration as submitted, with the seed that is used. */
   configuration: unknown;
   /** SHA-256 of the configuration, as the batch shows it. */
   config_hash: string;
-  /** Of the sampler, such as `mc-sampler/1`. */
+  /** Version of the sampler, such as `mc-sampler/1`. */
   sampling_scheme: string;
   seed: Seed;
-  /** Of the coordinator, the simulation, and every other program that the result depends on. */
+  /** Versions of the coordinator, the simulation, and every other program that the result depends on. */
   versions: Readonly<Record<string, string>>;
   /** Runs by class. */
   counts: Readonly<Record<string, number>>;

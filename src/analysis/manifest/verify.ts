@@ -20,7 +20,7 @@ export type Verification =
     }
   | {
       valid: false;
-      /** From 1; the number after the last line where a line is missing. */
+      /** Number of the line, from 1; where a line is missing, the number after the last one. */
       line: number;
       reason: string;
     };

@@ -75,7 +75,7 @@ export class NumberSeries {
     this.#sorted = false;
     const before = this.#mean;
     const delta = value - before;
-    // As two quotients where the difference of two values near the largest doubles would overflow.
+    // Two quotients are subtracted where the difference of values near the largest doubles would overflow.
     this.#mean += Number.isFinite(delta) ? delta / this.#count : value / this.#count - before / this.#count;
     this.#squares += delta * (value - this.#mean);
   }

@@ -11,7 +11,7 @@ const FENCE = 3;
 export const binCount = (values: number): number =>
   Math.min(MOST_BINS, Math.max(LEAST_BINS, Math.ceil(2 * Math.cbrt(values))));
 
-/** Every how many of so many values the limits are estimated from. */
+/** Step between the values from which the limits are estimated: 1 for few values, more for many. */
 export const sampleStep = (values: number): number => Math.max(1, Math.floor(values / MOST_SORTED));
 
 /**

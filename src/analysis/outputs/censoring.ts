@@ -81,7 +81,7 @@ export class UnknownValues {
   }
 }
 
-/** The same of the first `rows` runs. */
+/** The unknown values of the first `rows` runs. */
 export function unknownValues(
   table: RunTable,
   output: string,

@@ -22,7 +22,7 @@ const MOST_POINTS = 200;
 const JUDGED = ['ok', 'terminated', 'crashed', 'timeout'] as const;
 
 /**
- * At most 200 points, spaced evenly in log n, over the complete prefix: later runs are a biased selection while runs are open.
+ * An estimate at 200 points at most, spaced evenly in log n, over the complete prefix: later runs are a biased selection while runs are open.
  * The mean by `estimateMean`, in a study with replicates one point after each; a quantile by order statistics; `failure`, the share
  * of terminated, crashed and timed-out runs among these and the completed ones, by Wilson. `halfWidth` > 0 in the output's units.
  * @throws RangeError when a number is out of its range.

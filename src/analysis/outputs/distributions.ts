@@ -9,9 +9,9 @@ import { type RunTable, outputColumn, outputNames } from '../table/run-table.ts'
 export type Histogram = StudyDistributions['variables'][number];
 
 export interface DistributionsRequest {
-  /** From 1 to 200; twice the cube root of the number of values, at most 40, when absent. */
+  /** Number of bins, from 1 to 200; twice the cube root of the number of values, at most 40, when absent. */
   bins?: number;
-  /** By `parameters.NAME` and `outputs.NAME`. */
+  /** Units by `parameters.NAME` and `outputs.NAME`. */
   units?: ReadonlyMap<string, string>;
 }
 

@@ -3,7 +3,7 @@ import type { OpenInterval, QuantileEstimate } from './quantiles.ts';
 
 /** A quantile is shown with at least these digits, and more where its interval is narrow beside it. */
 const LEAST_DIGITS = 4;
-/** A double has no more. */
+/** Decimal digits that every double keeps. */
 const MOST_DIGITS = 15;
 
 /** The signs of an end that the runs do not bound. */
@@ -42,7 +42,7 @@ export function quantileParts(
   return interval[0] === low && interval[1] === high ? [bound] : [bound, bracket];
 }
 
-/** `[4648, 6091]`. */
+/** Returns a range as text: `[4648, 6091]`. */
 export function rangeText(
   interval: Readonly<OpenInterval>,
   infinities: Infinities = ASCII,

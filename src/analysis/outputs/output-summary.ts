@@ -20,7 +20,7 @@ export type Tolerance = OutputSummary['tolerance'];
 export type OutputSummary = StudySummary['outputs'][number];
 
 export interface OutputOptions {
-  /** In (0, 1). */
+  /** Confidence of the intervals, in (0, 1). */
   confidence: number;
   /** Each in [0, 1]. */
   quantiles: readonly number[];

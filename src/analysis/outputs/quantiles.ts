@@ -10,7 +10,7 @@ export interface QuantileEstimate {
   p: number;
   /** Type 7 of Hyndman and Fan, over the runs that have a value. */
   value: number;
-  /** By order statistics of all terminal runs; its coverage holds whatever the unknown values are, for independent runs. */
+  /** The interval by order statistics of all terminal runs; its coverage holds whatever the unknown values are, for independent runs. */
   interval: OpenInterval;
   /**
    * The smallest and largest type 7 quantile of all terminal runs, whatever the unknown values are (Manski, Partial Identification of
@@ -69,7 +69,7 @@ function extremes(values: OrderedValues, unknown: UnknownValues) {
   };
 }
 
-/** Type 7 over the k-th smallest values, infinite ones among them. */
+/** The quantile of type 7 over the k-th smallest values, which may be infinite. */
 function typeSeven(at: (k: number) => number, total: number, p: number): number {
   const position = p * (total - 1);
   const below = Math.floor(position);

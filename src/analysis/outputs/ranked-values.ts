@@ -11,7 +11,7 @@ export class RankedValues implements OrderedValues {
   readonly #top: number;
   #count = 0;
 
-  /** `values`: finite. */
+  /** @param values finite numbers, in any order */
   constructor(values: Float64Array) {
     const sorted = values.slice().sort();
     let distinct = 0;

@@ -43,7 +43,7 @@ export class ReplicateMeans {
     entry.mean += (value - entry.mean) / ++entry.count;
   }
 
-  /** In the order of their first values. */
+  /** Returns the sample in the order of the first values. */
   values(): number[] {
     return [...this.#means.values()].map((it) => it.mean);
   }

@@ -8,11 +8,11 @@ import { outcomeReader, type ParsedRequirement } from './requirement.ts';
 /** The figures of the first n runs, as a verdict on these alone has them. */
 export type CoursePoint = JudgedRequirement['course'][number];
 
-/** Enough for a line of a few centimetres. */
+/** Most points of a course: enough for a line of a few centimetres. */
 const MOST_POINTS = 64;
 
 /**
- * At most 64 points, evenly spaced in log n; the last one is at `runs`, the number of first rows that were judged. Bounds of a
+ * The bounds of a requirement at 64 points at most, evenly spaced in log n; the last one is at `runs`, the number of first rows that were judged. Bounds of a
  * requirement that is looked at once are those of a planned look at n: they do not say what looking at every n would decide.
  * `absent`: cancelled runs after the rows, which are unknown.
  */

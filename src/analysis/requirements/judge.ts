@@ -20,7 +20,7 @@ export function judgeRequirement(
   return judged(table, requirement, study).answer();
 }
 
-/** The same, with the course that led to it. @throws RangeError as `judgeRequirement` */
+/** Judges a requirement like `judgeRequirement`, and returns the course of its bounds too. @throws RangeError as `judgeRequirement` */
 export function judgeWithCourse(
   table: RunTable,
   requirement: Requirement,
@@ -30,7 +30,7 @@ export function judgeWithCourse(
   const answer = answerOf();
   const course = requirementCourse(table, parsed, runs, absent);
   const last = course.at(-1);
-  // Of a sequential test that has not decided at the end, the verdict has other bounds than the points before.
+  // Where a sequential test has not decided at the end, the verdict has other bounds than the points before.
   if (last !== undefined) Object.assign(last, { lower: answer.lower, upper: answer.upper });
   return { ...answer, course };
 }

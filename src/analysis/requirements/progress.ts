@@ -88,7 +88,7 @@ export class RequirementProgress {
       this.#sequential === undefined ? decideOnce(counts, requirement) : decideContinuously(counts, this.#sequential);
     const judged = passed + failed + unknown;
     const known = passed + failed;
-    // Of an undecided sequential test whose runs are all in, the bounds of one look at the end, marked as not planned.
+    // An undecided sequential test whose runs are all in has the bounds of one look at the end, marked as not planned.
     const look = decision.verdict === 'not-shown' ? 'once' : requirement.look;
     const [lower, upper] = oneSidedBounds({ passed, failed, unknown }, look, requirement.confidence);
     const answer: Omit<RequirementAnswer, 'sentence'> = {

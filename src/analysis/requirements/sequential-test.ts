@@ -16,7 +16,7 @@ export class SequentialTest {
   readonly #priorUpper: number;
   readonly #priorLower: number;
 
-  /** Both in (0, 1). */
+  /** `probability` and `confidence` are in (0, 1). */
   constructor(probability: number, confidence: number) {
     this.probability = probability;
     this.#complement = 1 - probability;
@@ -66,7 +66,7 @@ export class SequentialTest {
       const log = value === 'met' ? test.logMet(passed, failed + unknown) : test.logViolated(passed + unknown, failed);
       return log >= test.threshold;
     };
-    // At the share itself no E value exceeds 1: no other probability explains the runs better.
+    // No E value exceeds 1 at the share itself: no other probability explains the runs better.
     const lower = bisectProbability(0, passed / judged, (p) => !shows(p, 'met'));
     const upper = bisectProbability((passed + unknown) / judged, 1, (p) => shows(p, 'violated'));
     return [lower, upper];
@@ -83,7 +83,7 @@ export class SequentialTest {
   }
 }
 
-/** Enough that the ends are neighbours to the last digits that are shown. */
+/** Number of halvings, after which the ends agree to the last digits that are shown. */
 const HALVINGS = 50;
 
 /** The place in [from, to] at which a condition that fails below begins to hold; an end is never evaluated. */

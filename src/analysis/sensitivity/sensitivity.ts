@@ -23,7 +23,7 @@ export interface SensitivityRequest {
   output: NumericColumn;
   /** Every parameter that varies, over the same runs as the output. */
   parameters: readonly NumericColumn[];
-  /** In (0, 1); 0.95 by default. */
+  /** Confidence, in (0, 1); 0.95 by default. */
   confidence?: number;
 }
 

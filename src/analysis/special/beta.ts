@@ -55,7 +55,7 @@ export function betaTails(x: number, a: number, b: number, y: number = 1 - x): B
     : tailsOf(logDensity, Math.log(betaFraction(b, a, y, x, excess)), false);
 }
 
-/** From the tail that was computed (`ratio`: ln of it divided by the density), the other as its complement. */
+/** Both tails: one from `ratio`, the logarithm of this tail divided by the density, and the other as its complement. */
 function tailsOf(logDensity: number, ratio: number, isLower: boolean): BetaTails {
   const logTail = Math.min(logDensity + ratio, 0);
   const tail = Math.exp(logTail);

@@ -18,7 +18,7 @@ export interface AnsweredStudy {
 
 /** The transitions that the runs have taken. */
 export interface Moves {
-  /** Numbers by `from|event|to`. */
+  /** Numbers of moves by `from|event|to`. */
   readonly counts: ReadonlyMap<string, number>;
   /** Stays in a state of which the beginning and the end are recorded. */
   readonly stays: ReadonlyMap<JobStatus, { stays: number; totalMs: number; longestMs: number }>;

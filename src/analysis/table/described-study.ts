@@ -8,12 +8,12 @@ export interface DescribedStudy {
   batch_id: Uuid;
   /** The runs that the batch holds: a file with fewer rows is a part of it. Absent where the rows are of several batches. */
   total_jobs?: number;
-  /** With the seed that is used. */
+  /** The configuration, with the seed that is used. */
   config: BatchSubmission['config'];
   requirements?: BatchSubmission['requirements'];
   outputs?: BatchSubmission['outputs'];
   /** Outputs of more than one type, or of lists, whose values are text in the file. */
   mixed_outputs?: string[];
-  /** Of a study that stops when it is settled the requirements are looked at continuously. */
+  /** Where the policy stops a study that is settled, its requirements are looked at continuously. */
   policy?: BatchSubmission['policy'];
 }

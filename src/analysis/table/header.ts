@@ -85,7 +85,7 @@ function headerOf(table: RunTable, used: number, excluded: AnswerHeader['exclude
   return { batch_id: table.batchId, of, n_used: used, excluded, prefix: lengths, warnings };
 }
 
-/** First in an answer about a study that is not over, or that was cancelled. */
+/** The first warnings of an answer about a study that is not over, or that was cancelled. */
 export function unfinishedWarnings(table: RunTable): Warning[] {
   const { settledRows } = table;
   if (settledRows !== undefined) {
@@ -96,7 +96,7 @@ export function unfinishedWarnings(table: RunTable): Warning[] {
   return unfinishedWarningsOf({ of: runsOf(table), open, cancelled });
 }
 
-/** The same of numbers of runs. */
+/** The first warnings of an answer, from the numbers of runs alone. */
 export function unfinishedWarningsOf({ of, open, cancelled }: Record<'of' | 'open' | 'cancelled', number>): Warning[] {
   const warnings: Warning[] = [];
   if (open > 0) {

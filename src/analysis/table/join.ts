@@ -115,7 +115,7 @@ function textColumn(sources: readonly Source[], of: (member: number) => TextColu
   return { codes: column, values: [...codes.keys()] };
 }
 
-/** Of all runs of the members, those that another member replaces included. */
+/** The common parts of the messages of all runs of the members, also of runs that another member replaces. */
 function commonPartsOf(tables: readonly RunTable[]): Map<string, CommonParts> {
   const all = new Map<string, CommonParts>();
   for (const [pattern, parts] of tables.flatMap((it) => [...it.commonParts])) {

@@ -16,7 +16,7 @@ export interface TerminationRule {
   variable: string;
   condition: string;
   operator?: ConditionOperator;
-  /** In the units of the variable. */
+  /** The threshold, in the units of the variable. */
   threshold?: number;
 }
 
@@ -31,7 +31,7 @@ export interface RunTable {
   readonly rows: number;
   /** The runs after those of the rows, none of which has a record. */
   readonly absent?: { readonly runs: number; readonly class: 'open' | 'cancelled' };
-  /** Rows whose statistics are given, where a stop has settled the study at the last of them; absent: all. */
+  /** Number of first rows that statistics use, where the study was stopped as settled at the last of them; absent: all rows. */
   readonly settledRows?: number;
   /** Absent: row i is run i. */
   readonly runIds?: Uint32Array;
@@ -51,11 +51,11 @@ export interface RunTable {
   /** The outputs whose every value is a boolean. */
   readonly booleans: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, TextColumn>;
-  /** Seconds. */
+  /** Execution time of each run, in seconds; NaN without one. */
   readonly executionSecs: Float64Array;
   /** The normalised message of each failure. */
   readonly patterns: TextColumn;
-  /** By pattern: what the messages have in common. */
+  /** The parts that messages have in common, by failure pattern. */
   readonly commonParts: ReadonlyMap<string, CommonParts>;
   /** `rules[ruleCodes[row]]` ended the run of the row; place 0 means none. */
   readonly ruleCodes: Uint16Array;

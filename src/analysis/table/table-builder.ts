@@ -13,7 +13,7 @@ const MAX_OUTPUTS = 200;
 const MAX_CATEGORIES = 1000;
 export const OTHER_VALUES = '(other values)';
 const OTHER_MESSAGES = '(other messages)';
-/** Of the columns that every table has: class, execution time, pattern, rule, run id, flags. */
+/** Bytes of a row in the columns that every table has: class, execution time, pattern, rule, run id, flags. */
 const BYTES_OF_ROW = 19;
 
 export interface TableLayout {
@@ -23,9 +23,9 @@ export interface TableLayout {
   runs: number;
   /** The run id of each row, ascending within a replicate; absent where row i is run i. */
   runIds?: Uint32Array;
-  /** In place of `runIds`, where the rows grow. */
+  /** The run of a row; in place of `runIds`, where rows are added. */
   runIdAt?: (row: number) => number;
-  /** So many rows are expected and more are made as runs are added: memory follows these, and not all runs of the study. */
+  /** `from` rows are expected and more are made as runs are added: memory follows these, and not all runs of the study. */
   grows?: { from: number };
   /** Most bytes of the columns; an output beyond them is left out. */
   maxBytes?: number;
@@ -38,7 +38,7 @@ export interface TableLayout {
 export interface RunRecord {
   row: number;
   status: JobStatus;
-  /** Of the last attempt, where the run failed. */
+  /** Reason of the last attempt, where the run failed. */
   reason?: string | null;
   batchId?: string;
   parameters?: Readonly<Record<string, number>>;
@@ -223,7 +223,7 @@ export class RunTableBuilder {
     );
   }
 
-  /** Makes place for so many rows, and for a fifth more. */
+  /** Makes room for `rows` rows, and for a fifth more. */
   #grow(rows: number): void {
     const capacity = Math.min(this.#layout.runs, Math.max(rows, Math.ceil(this.#capacity * 1.2)));
     this.#requireBytes(capacity, this.#bytesOfRow());

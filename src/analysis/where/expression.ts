@@ -47,7 +47,7 @@ export function printWhere(expression: Expression): string {
 
 const printLiteral = (value: Literal): string => (typeof value === 'string' ? printText(value) : String(value));
 
-/** Bare where a bare word means this text and nothing else. */
+/** Prints a text, without quotes where a bare word can mean only this text. */
 function printText(text: string): string {
   const isBare = PLAIN_WORD.test(text) && !NUMBER.test(text) && !KEYWORDS.has(text.toLowerCase());
   return isBare ? text : `'${text.replaceAll("'", "''")}'`;

@@ -21,7 +21,7 @@ export type Token =
   | { kind: 'sign'; text: string; at: number }
   | { kind: 'end'; text: ''; at: number };
 
-/** In this order: the longer sign first. */
+/** Patterns of tokens, tried in this order: the longer sign first. */
 const PATTERNS =
   /\s*(?:(?<sign><=|>=|!=|[()=<>,])|'(?<single>(?:[^']|'')*)'(?!')|"(?<double>(?:[^"]|"")*)"(?!")|(?<word>[^\s()=!<>,'"]+))/y;
 

@@ -58,7 +58,7 @@ export async function readBody(response: Response, signal: AbortSignal, mostByte
     return Buffer.concat(parts);
   } finally {
     signal.removeEventListener('abort', leave);
-    // Without effect on a body that was read to its end.
+    // `leave` has no effect on a body that was read to its end.
     leave();
   }
 }

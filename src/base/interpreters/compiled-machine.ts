@@ -47,7 +47,7 @@ interface GuardedTransition {
 interface CompiledState {
   /** The snapshot of this state, without a context. */
   template: AnyMachineSnapshot;
-  /** By event, in order of priority; events with a guard that is not a plain function are absent. */
+  /** Transitions by event, in order of priority; events with a guard that is not a plain function are absent. */
   on: ReadonlyMap<string, readonly GuardedTransition[]>;
   always: readonly GuardedTransition[];
 }
@@ -114,7 +114,7 @@ export function compiledMachine<M extends AnyStateMachine>(machine: M, onFact: F
   function restoreSnapshot(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
     return 'machine' in snapshot ? snapshot : resolveState(snapshot);
   }
-  /** Without an action or a transition on entry, the first snapshot is the initial state with its context. */
+  /** True where entry has no action and no transition: the first snapshot is the initial state with its context. */
   const isPlain = hasPlainStart(machine, states);
   function getInitialSnapshot(scope: AnyActorScope, input: unknown): AnyMachineSnapshot {
     const { context, initial } = machine.config;

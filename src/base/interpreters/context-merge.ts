@@ -5,7 +5,7 @@ import { compile, member } from '../codegen.ts';
 export type ContextMerge = (context: object, change: object) => object;
 
 interface Compiled {
-  /** Of the context and of the change. */
+  /** Names of the members of the context and of the change. */
   names: readonly string[];
   changed: readonly string[];
   merge: ContextMerge;

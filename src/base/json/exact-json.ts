@@ -6,7 +6,7 @@ import { parse } from 'lossless-json';
 
 /** A seed that may be above 2^53 - 1: a member of that name with 16 digits or more. Also matches inside strings, which costs time only. */
 const LONG_SEED = /"seed"\s*:\s*-?\d{16}/;
-/** The same where the name may be spelt with escapes. */
+/** A member with a long integer, whose name may be spelt with escapes. */
 const LONG_INTEGER = /:\s*-?\d{16}/;
 const PLAIN_INTEGER = /^-?\d+$/;
 /** No int64 has more digits; converting very long digits to bigint takes time quadratic in their number. */

@@ -8,7 +8,7 @@ export interface Loss {
   pointer: string;
   /** A phrase that follows the member. */
   detail: string;
-  /** Of the second member of the name, or of the integer. */
+  /** Offset of the second member of the name, or of the integer. */
   offset: number;
 }
 
@@ -50,7 +50,7 @@ function contentsOf(value: unknown): { members: number; hasLongInteger: boolean 
       for (const item of container) add(item);
       continue;
     }
-    // Without Object.values, which allocates a list for each object. Parsed objects inherit no enumerable member.
+    // `for ... in` and not Object.values, which allocates a list for each object. Parsed objects inherit no enumerable member.
     for (const name in container) {
       members += 1;
       add((container as Record<string, unknown>)[name]);

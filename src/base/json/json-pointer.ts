@@ -1,4 +1,4 @@
-/** JSON Pointers (RFC 6901). */
+/** Reads and writes JSON Pointers (RFC 6901). */
 
 /** Returns a name or index as one escaped reference token, with its slash. */
 export function pointerToken(name: string | number): string {

@@ -19,7 +19,7 @@ interface Flags {
 }
 
 const DEFAULT = { kills: 60, runs: 120 };
-/** Every point once. */
+/** The size of a quick selftest, which kills at every point once. */
 const QUICK = { kills: 19, runs: 16 };
 const MAX_KILLS = 10_000;
 const MAX_SEED = 2 ** 32 - 1;

@@ -16,7 +16,7 @@ export interface Completion {
   isOpen?: boolean;
 }
 
-/** Names that the coordinator knows. Without an answer there are none. */
+/** Names that the coordinator knows. A coordinator that does not answer has none. */
 export interface KnownNames {
   studies(): Promise<Candidate[]>;
   runners(): Promise<Candidate[]>;

@@ -27,7 +27,7 @@ import { Processes } from '../processes.ts';
 
 const EXAMPLE = join(packageRoot, 'examples', 'sounding-rocket');
 const RUNNERS = ['demo-1', 'demo-2'];
-/** Drawn as a histogram. */
+/** The output that is drawn as a histogram. */
 const SHOWN_OUTPUT = 'range_m';
 
 /** Takes half a minute on two cores. */
@@ -36,7 +36,7 @@ export const DEFAULT_RUNS = 150;
 /** Runs the demo; artifacts and results are written to `output/` in the current directory. `runs` is the size of the study. */
 export async function demo(runs = DEFAULT_RUNS): Promise<ExitCode> {
   const interrupted = new AbortController();
-  // Also aborted at the end: a pending request to the coordinator must not delay the end of the demo.
+  // The controller is aborted at the end too: a pending request to the coordinator must not delay the end of the demo.
   const ending = new AbortController();
   const processes = new Processes();
   const onSignal = (): void => {
@@ -66,7 +66,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   );
   await mkdir(outputDir, { recursive: true });
   const { submission } = await loadStudy(join(EXAMPLE, 'study.yaml'));
-  // Not runs_override: the first runs of a larger Latin hypercube are not a Latin hypercube.
+  // `runs` and not `runs_override`: the first runs of a larger Latin hypercube are not a Latin hypercube.
   submission.config.monte_carlo.runs = runs;
 
   const startedMs = systemClock.now();

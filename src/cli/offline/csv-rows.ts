@@ -52,7 +52,7 @@ interface CsvRecord {
   cells: string[];
 }
 
-/** The records of the file; empty lines are none. */
+/** Yields the records of the file and skips empty lines. */
 async function* records(path: string): AsyncGenerator<CsvRecord> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;

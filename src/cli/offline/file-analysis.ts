@@ -23,7 +23,7 @@ export const fileAnalysis = (study: FileStudy, other?: FileStudy): AnswerSource 
       const whole = questionOf(name).other === undefined ? found : withOther(found, other);
       const answer =
         'warnings' in whole ? { ...whole, warnings: [...study.warnings, ...(whole.warnings as [])] } : whole;
-      // As a client reads it: what JSON leaves out is not there, and -0 is 0.
+      // The answer is read back from JSON, as by a client: members that JSON leaves out are absent, and -0 is 0.
       return JSON.parse(stringifyExact(answer)) as never;
     } catch (error) {
       throw refusal(error);

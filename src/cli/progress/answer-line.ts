@@ -22,7 +22,7 @@ export async function answerOf(client: Client, batchId: Uuid): Promise<StudyAnsw
   try {
     return await client.analysis.ask('answer', batchId);
   } catch (error) {
-    // Without the study there is nothing else to show.
+    // A deleted study has no status to show either.
     if (!(error instanceof ApiError) || error.code === 'unknown-batch') throw error;
     note(`the answer about the study is not known: ${printable(error.message)}`);
     return undefined;

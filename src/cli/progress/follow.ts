@@ -17,7 +17,7 @@ import { sleep, systemClock } from '../../base/clock.ts';
 const POLL_MS = 1_000;
 /** How long to wait for a coordinator that restarts. */
 const PATIENCE_MS = 120_000;
-/** Without a terminal, a line is written after this share of progress, or after a minute. */
+/** Share of progress after which a line is written where there is no terminal; at the latest after a minute. */
 const LINE_SHARE = 0.05;
 const LINE_MS = 60_000;
 /** Findings are read again after this time. */
@@ -133,7 +133,7 @@ class BlockDisplay implements Display {
   }
 }
 
-/** Without a terminal: a line when there is news. */
+/** The display where there is no terminal: a line when there is news. */
 class LineDisplay implements Display {
   #lastDone = -1;
   #lastMs = 0;

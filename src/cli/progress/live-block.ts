@@ -5,7 +5,7 @@ import { cutTo, widthOf, wrap } from '../terminal/screen.ts';
 export interface LiveLine {
   text: string;
   tone?: Tone | undefined;
-  /** It is wrapped at words; other lines are cut at the width of the terminal. */
+  /** True for a line that is wrapped at words; other lines are cut at the width of the terminal. */
   isProse?: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface DiskReport {
   medianUs: number;
   p99Us: number;
   verdict: 'plausible' | 'in memory' | 'too fast' | 'over a network';
-  /** One sentence. */
+  /** The finding as one sentence. */
   finding: string;
 }
 

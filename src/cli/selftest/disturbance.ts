@@ -7,7 +7,7 @@ import type { Moment } from './wire.ts';
 
 export interface Kill {
   point: KillPoint;
-  /** From the kill until the process was back; for a simulation 0, since its runner reports and the run is repeated. */
+  /** Time from the kill until the process was back; for a simulation 0, since its runner reports and the run is repeated. */
   recoveryMs: number;
   /** Runs that the killed runner, or each runner of a killed coordinator, had claimed and whose start no answer had confirmed. */
   waiting: number;
@@ -86,7 +86,7 @@ export class Disturbance {
   #isReached({ at, victim }: KillPoint, { stage, operation, request, reply, runnerId }: Moment): boolean {
     if (at === undefined || at.stage !== stage || at.operation !== operation) return false;
     if (reply !== undefined && reply.status >= 300) return false;
-    // Of a claim the reply says whether there is work; of reports the request says which.
+    // A claim is described by its reply, which says whether there is work, and a report by its request.
     const text = operation === 'claim' ? (reply?.text ?? '') : request;
     if (at.contains !== undefined && !text.includes(at.contains)) return false;
     return victim !== 'runner' || this.#mayKill(runnerId);
@@ -143,7 +143,7 @@ export class Disturbance {
     this.#forget(id);
     this.#site.startRunner(id);
     if (point.again === true) {
-      // At its registration or soon after it, while it kills what its predecessor left and delivers its outcomes.
+      // The kill comes at the registration of the runner or soon after it, while it kills the processes of its predecessor and delivers outcomes.
       await this.#registration(id, this.#draws.fraction() < 0.5 ? 'sent' : 'answered');
       await this.#site.crashRunner(id);
       this.#forget(id);

@@ -36,7 +36,7 @@ export interface Executions {
 const POLL_MS = 50;
 /** A study that makes no progress for so long will not end. */
 const STALL_MS = 120_000;
-/** Between two kills so many runs end, so that the study advances and the same run is not hit every time. */
+/** Runs that end between two kills, so that the study advances and the same run is not hit every time. */
 const COMPLETIONS_BETWEEN = 2;
 
 /** Executes the study once without kills. */

@@ -13,7 +13,7 @@ export interface KillPoint {
   at?: { stage: Stage; operation: Operation; contains?: string };
   /** The kill follows within this time, drawn uniformly; 0: before the message reaches the other side. */
   withinMs: number;
-  /** It is killed once more while it starts again. */
+  /** True where the process is killed once more while it starts again. */
   again?: true;
 }
 

@@ -55,7 +55,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestReport
   }));
 }
 
-/** As `selftest`, with a study of the caller's. */
+/** Does the same as `selftest`, with a study of the caller. */
 export async function trial(options: SelftestOptions, prepare: (folder: string) => Trial): Promise<SelftestReport> {
   const parent = resolve(options.dir);
   if (!isDirectory(parent) || !isWritable(parent))

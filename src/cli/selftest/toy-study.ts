@@ -54,7 +54,7 @@ for (let step = 0; step < 20000; step += 1) {
   sum += x * parameters.noise;
   if (step % 100 === 0) rows.push(step + ',' + x);
 }
-// It runs long enough to be killed in the middle, and takes no processor for it.
+// The run takes long enough to be killed in the middle, and needs no processor time.
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 40 + (run_id % 8) * 20);
 const text = rows.join('\\n') + '\\n';
 writeFileSync(join(directory, 'trajectory.csv'), text);

@@ -70,7 +70,7 @@ export class Wire {
     if ((await this.observe({ ...moment, stage: 'request' })) === 'drop') return void incoming.socket.destroy();
     const { target } = this;
     if (target === undefined) return void incoming.socket.destroy();
-    // Without it replies are not compressed, and the observer can read them.
+    // Replies to a request without `accept-encoding` are not compressed, so that the observer can read them.
     const { 'accept-encoding': _encoding, ...asked } = incoming.headers;
     const forwarded = httpRequest(new URL(incoming.url ?? '/', target), {
       method: incoming.method,

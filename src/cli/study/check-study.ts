@@ -27,7 +27,7 @@ export interface CheckedStudy {
 
 /** An option by which the user caps the runs, in place of the file's `runs_override`. */
 export interface RunsOption {
-  /** As typed, e.g. `--runs`. */
+  /** The option as it is typed, e.g. `--runs`. */
   option: string;
   runs: number | undefined;
 }

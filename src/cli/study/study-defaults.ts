@@ -23,7 +23,7 @@ interface Default {
 
 const always = (value: unknown) => () => structuredClone(value);
 
-/** In this order: a default within an object comes after that of the object. */
+/** Defaults in the order in which they are set: one within an object comes after that of the object. */
 const DEFAULTS: readonly Default[] = [
   { path: ['name'], value: simulationName, meaning: 'the study has the name of its simulation' },
   { path: ['config', 'simulation', 'version'], value: always('1'), meaning: 'a label; results keep it' },

@@ -2,16 +2,16 @@
 
 /** How a column gives way where a table is too wide. */
 export interface Flexible {
-  /** Its cells may be shortened to this many columns. Without it they are shown whole. */
+  /** Width to which the cells of the column may be shortened; absent: they are shown whole. */
   shrink?: number;
-  /** It may be left out: the highest rank first. Without it the column always stays. */
+  /** Columns with a rank may be left out, the highest rank first; a column without one always stays. */
   rank?: number;
 }
 
 export interface Fit {
   /** Indices of the columns that are shown. */
   kept: number[];
-  /** Their widths. */
+  /** Widths of the columns that are shown. */
   widths: number[];
 }
 

@@ -40,7 +40,7 @@ export { shortId } from '../../domain/ids.ts';
 export { plural } from '../../domain/plural.ts';
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** Between the lines and fields of CSV and JSON. */
+/** Characters between the lines and fields of CSV and JSON. */
 const LAYOUT = '\t\n\r';
 
 /** Returns a text with its control characters and direction overrides, but for tabs and ends of lines, as JSON escapes them. */

@@ -23,7 +23,7 @@ export type Cell = string | number | readonly string[];
 export interface TableOptions {
   /** Columns of the terminal. Default: no limit. */
   width?: number;
-  /** With the columns that only `-o wide` shows. */
+  /** True to show the columns of `-o wide` too. */
   isWide?: boolean;
 }
 

@@ -125,7 +125,7 @@ class WriterCompiler {
   }
 }
 
-/** A writer needs a member that is always there to begin with. */
+/** True where the first member is required: a writer begins with a member that is always present. */
 const beginsWithRequired = ({ properties = {}, required = [] }: Schema): boolean =>
   required.includes(Object.keys(properties)[0] ?? '');
 

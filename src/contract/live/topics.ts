@@ -34,7 +34,7 @@ export const BatchData = Type.Object({
 });
 export interface BatchData extends Static<typeof BatchData> {}
 
-/** `job/<id>`. */
+/** Data of the topic `job/<id>`. */
 export const JobData = Type.Object({ job: ref(Job), history: ref(JobHistory), result: nullable(ref(JobResult)) });
 export interface JobData extends Static<typeof JobData> {}
 

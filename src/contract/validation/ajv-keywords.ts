@@ -56,7 +56,7 @@ function freeFormFault(data: unknown, bounds: { depth: number; values: number })
     }
     if (typeof value !== 'object' || value === null) return undefined;
     if (depth > bounds.depth) return { pointer: '', detail: `is nested deeper than ${bounds.depth} levels, the limit` };
-    // Not Object.entries, which copies a large object before it is found too large.
+    // `for ... in`, since Object.entries copies a large object before it is found too large.
     for (const key in value) {
       const found = visit((value as Record<string, unknown>)[key], depth + 1);
       if (found !== undefined) return { ...found, pointer: pointerToken(key) + found.pointer };

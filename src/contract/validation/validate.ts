@@ -29,7 +29,7 @@ interface Validator {
 function makeValidator(allErrors: boolean): Validator {
   const ajv = new Ajv2020({ allErrors, strict: true, allowUnionTypes: true, discriminator: true, verbose: true });
   addFormats.default(ajv, ['date-time', 'uri-reference', 'int32', 'double']);
-  // Not the format of ajv-formats, which accepts the `urn:uuid:` form.
+  // The API's own format `uuid`: the one of ajv-formats accepts the `urn:uuid:` form.
   ajv.addFormat('uuid', new RegExp(UUID_PATTERN, 'i'));
   ajv.addKeyword(int64Keyword);
   ajv.addKeyword(freeFormKeyword);

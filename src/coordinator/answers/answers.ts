@@ -76,13 +76,13 @@ export class Answers {
   readonly thread: AnalysisThread;
   /** Tables and manifests, which are streams. */
   readonly tables: TableAnswers;
-  /** By question, in order of use. */
+  /** Answers by question, the last used at the end. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   #waiting = 0;
-  /** Answers that may be other ones at the same versions. */
+  /** Counts the answers that may differ although the versions of their studies are the same. */
   #passing = 0;
-  /** In every tag: a restored backup may have the counters of other results. */
+  /** A part of every tag: a restored backup may have the counters of other results. */
   #epoch: string | undefined;
 
   constructor(
@@ -112,7 +112,7 @@ export class Answers {
     const key = JSON.stringify(question);
     const current = this.#tag(key, versions);
     if (isKnown?.(current) === true) return { state: 'unchanged', tag: current };
-    // Otherwise a study that changes faster than the answer is computed would never be answered.
+    // An older answer is allowed: else a study that changes faster than the answer is computed would have none.
     const mayBeOlder = questionOf(asked.name).readsFiles === true || studies.some(({ value }) => !isTerminal(value));
     const entry = this.#entry(key, question, versions, mayBeOlder);
     const isThere =

@@ -14,7 +14,7 @@ interface Log {
 /** Memory: a number for each end, at most `maxEnds` of them; the log that was read longest ago is dropped first. */
 export class EndedRuns {
   readonly #maxEnds: number;
-  /** In order of reading. */
+  /** Logs of studies, the last read at the end. */
   readonly #logs = new Map<Uuid, Log>();
   #ends = 0;
   /** Logs that have begun: marks of different logs differ. */

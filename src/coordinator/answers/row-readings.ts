@@ -23,9 +23,9 @@ export interface ReadingHead {
   samplingScheme: string;
   configHash: string;
   totalJobs: number;
-  /** ms since the epoch. */
+  /** Creation of the batch, in ms since the epoch. */
   createdAtMs: number;
-  /** Of each run; 0: none. */
+  /** Time limit of each run; 0: none. */
   timeLimitMs: number;
   /** True where runs without a record are Cancelled. */
   isCancelled: boolean;
@@ -170,7 +170,7 @@ export class RowReadings {
     await open.view.close();
   }
 
-  /** In slices of the event loop, as all long work. */
+  /** Reads the rows in slices of the event loop, as all long work. */
   #rowsOf(view: StoreView, batchId: Uuid, from = 0): Reading['rows'] {
     const rows = (kind: RowKind) => {
       const range = { ...ofBatch(kind, batchId), gte: keys[kind](jobId(batchId, from)) };

@@ -21,7 +21,7 @@ export type TableAnswer =
       /** Absent while the runs may change. */
       tag: string | undefined;
       body: Uint8Array | AsyncIterable<Uint8Array>;
-      /** Of a page: the position of the next one, if there is one, and the number of rows on all pages. */
+      /** The position of the page after this one, if there is one; beside it the number of rows on all pages. */
       next?: string | undefined;
       matched?: number;
     }
@@ -107,7 +107,7 @@ export class TableAnswers {
     });
     abandoned?.addEventListener('abort', stop, { once: true });
     if (abandoned?.aborted === true) stop();
-    // Before the answer begins: an error of the request can still be answered as one.
+    // The first piece is read before the answer begins, so that an error of the request still gets its own status.
     try {
       await stream.prepare();
       return stream;

@@ -9,7 +9,7 @@ export interface TableRequest {
   /** All columns when absent. */
   columns?: readonly string[] | undefined;
   where?: string | undefined;
-  /** In run order when absent. */
+  /** Columns by which rows are sorted; in run order when absent. */
   sort?: readonly string[] | undefined;
 }
 

@@ -17,7 +17,7 @@ export type ChangedJobs = ReadonlyMap<Uuid, JobState | undefined>;
 export interface ChangeSet {
   /** Batches with a change of their own, of a job, or of the batches that came of them; not the deleted ones. */
   readonly batches: ReadonlySet<Uuid>;
-  /** By batch. */
+  /** Changed jobs by batch. */
   readonly jobs: ReadonlyMap<Uuid, ChangedJobs>;
   /** Batches whose untouched runs were cancelled by number, without a fact each. */
   readonly cancelledBatches: ReadonlySet<Uuid>;

@@ -89,7 +89,7 @@ export class BatchTopic implements Topic<BatchData> {
   }
 }
 
-/** Without a prototype: an output may be named as one of its members. */
+/** Returns the numeric outputs, in an object without a prototype: an output may have the name of one of its members. */
 function numbersOf(result: StoredResult): Record<string, number> {
   const outputs = Object.create(null) as Record<string, number>;
   for (const [name, value] of numericOutputs(result)) outputs[name] = value;

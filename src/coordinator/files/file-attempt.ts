@@ -15,9 +15,9 @@ export interface FileAttempt {
   jobId: Uuid;
   attempt: number;
   runnerId: string;
-  /** Its simulation may still write. */
+  /** True while the simulation of the attempt may still write. */
   isOpen: boolean;
-  /** Of the last attempt of a job that has one. */
+  /** The result of the last attempt, of a job that has one. */
   result: StoredResult | undefined;
 }
 

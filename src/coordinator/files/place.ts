@@ -7,7 +7,7 @@ export interface FileWish {
   path: string;
   attempt: number | undefined;
   range: ByteRange | undefined;
-  /** Its size and version alone. */
+  /** True where only the size and the version of the file are read. */
   isHead: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface FileReading {
   size: number;
   /** The bytes that follow; undefined: all. */
   part: { start: number; end: number } | undefined;
-  /** Another one for each content. */
+  /** Version of the content: a changed file has another one. */
   version: string;
   /** Undefined: unknown. */
   modifiedMs: number | undefined;
@@ -28,14 +28,14 @@ export interface FileReading {
 /** A file that a reader gets from its place, at an address that is valid for a while. */
 export interface FileRedirect {
   url: string;
-  /** As an instant. */
+  /** End of the validity, as an instant. */
   expiresAtMs: number;
 }
 
 /** The files of an attempt that are in a place. */
 export interface PlaceFiles {
   files: RunFile[];
-  /** As sentences. */
+  /** Notes for people, as sentences. */
   notes: string[];
   /** False: the place does not send files now, or has none; a note says why. */
   isServed: boolean;

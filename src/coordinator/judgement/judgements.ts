@@ -37,7 +37,7 @@ interface Entry {
   isRead: boolean;
   isEnded: boolean;
   isRunning: boolean;
-  /** As stored last. */
+  /** The state that was stored last. */
   stored: { prefix: number; settled: readonly string[] };
 }
 

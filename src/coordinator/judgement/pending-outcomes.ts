@@ -10,7 +10,7 @@ const LETTERS = '-pfux';
 /** The letter of an outcome. */
 export const letterOf = (outcome: Outcome): string => LETTERS[OUTCOMES.indexOf(outcome)]!;
 
-/** Memory: a byte for each run and requirement, of chunks after the prefix in which a run has ended. */
+/** The memory is a byte for each run and requirement, in chunks after the prefix that have an ended run. */
 export class PendingOutcomes {
   readonly #width: number;
   readonly #chunks = new Map<number, Uint8Array>();

@@ -10,7 +10,7 @@ import { PendingOutcomes } from './pending-outcomes.ts';
 export interface VerdictsRecord {
   /** Length of the prefix that is judged; the runs after it are read again after a restart. */
   judged: number;
-  /** In the order of the study. */
+  /** States of the requirements, in the order of the study. */
   requirements: RequirementState[];
   /** The verdicts of a study that has ended; absent before. */
   verdicts?: RequirementVerdict[];
@@ -118,7 +118,7 @@ export class StudyJudgement {
     this.#pending.dropBefore(index);
   }
 
-  /** Of a state between two runs. */
+  /** The record of a state between two runs. */
   record(): VerdictsRecord {
     return { judged: this.#prefix, requirements: this.#progress.map((it) => it.toJSON()) };
   }

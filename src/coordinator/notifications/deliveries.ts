@@ -106,7 +106,7 @@ export class Deliveries {
     );
     if (sent?.value !== 'Delivering' || this.#stop.signal.aborted) return;
     const outcome = await this.#send(receiver, { eventId: context.eventId, body: sent.context.body ?? body });
-    // Of a request that the stop has ended, nothing is known.
+    // The outcome of a request that the stop has ended is not known.
     if (this.#stop.signal.aborted && !outcome.accepted) return;
     await turns.run('notify', (turn) => {
       const { now } = turn;

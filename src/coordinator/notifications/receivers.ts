@@ -4,7 +4,7 @@ import type { Uuid } from '../../contract/types.ts';
 /** A message for a receiver. Each request for the same event has the same id and the same body. */
 export interface NotificationMessage {
   eventId: string;
-  /** JSON. */
+  /** The body of the request, as JSON. */
   body: string;
 }
 
@@ -13,7 +13,7 @@ export type NotificationOutcome = { accepted: true } | { accepted: false; reason
 export interface NotificationReceiver {
   /** A digest of its address, in records and in the ids of notifications. */
   readonly id: string;
-  /** Its address without the parts that may be secret: for the log and the API. */
+  /** The address of the receiver without the parts that may be secret: for the log and the API. */
   readonly label: string;
   /** Sends a message once. Settles within 20 s and never rejects. */
   send(message: NotificationMessage, signal: AbortSignal): Promise<NotificationOutcome>;

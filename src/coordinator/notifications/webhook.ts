@@ -10,7 +10,7 @@ import type { NotificationMessage, NotificationOutcome, NotificationReceiver } f
 
 /** The whole exchange: connection, request and answer. */
 const TIMEOUT_MS = 10_000;
-/** Of an answer, which is discarded, at most this is read, so that its connection can be used again. */
+/** Most bytes that are read of an answer. They are discarded; the connection of an answer that was read whole can be used again. */
 const MOST_READ = 64 * 1024;
 
 export interface WebhookOptions {
@@ -55,7 +55,7 @@ export class Webhook implements NotificationReceiver {
     try {
       const { ok, status } = await withDeadline(timeoutMs, stopped, async (signal) => {
         const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-        // Its status counts, whatever becomes of its body.
+        // The status of the answer counts, whatever happens to its body.
         await readBody(response, signal, MOST_READ).catch(() => {});
         return response;
       });

@@ -6,7 +6,7 @@ import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts'
 import type { PoolHistory as Resource, Uuid } from '../../contract/types.ts';
 
 const MINUTE_MS = 60_000;
-/** Twelve hours. */
+/** Minutes that the history keeps: twelve hours. */
 const MOST_MINUTES = 720;
 /** Latest attempts of a runner: enough for its lanes. */
 const MOST_ATTEMPTS = 240;
@@ -86,7 +86,7 @@ export class PoolHistory {
     if (this.#attempts.size > MOST_RUNNERS) this.#attempts.delete(this.#attempts.keys().next().value as string);
   }
 
-  /** With the attempts of these runners. */
+  /** Returns the history, with the latest attempts of these runners. */
   read(runners: readonly string[] = []): Resource {
     const iso = (ms: number): string => new Date(ms).toISOString();
     return {

@@ -83,7 +83,7 @@ async function comparison(parts: ListingParts, batchId: Uuid): Promise<AuditAnsw
   }
 }
 
-/** A run with an end of its own; otherwise why there is none. */
+/** Returns a run with an end of its own, or the reason why there is no such run. */
 function runOf(view: StoreView, id: Uuid): AuditedRun | 'open' | 'none' {
   const record = view.get(keys.job(id));
   if (record === undefined) return 'open';

@@ -117,7 +117,7 @@ async function* allBatches(
   }
 }
 
-/** From the newest on, or from the one before `before`; `chunkSize` batches are read at a time. */
+/** Yields batches from the newest on, or from the one before `before`; `chunkSize` batches are read at a time. */
 async function* newestBatches(
   { share }: ListingParts,
   snapshot: StoreView,

@@ -87,14 +87,14 @@ export function batch(parts: BatchParts, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
-/** The same with the verdicts on its requirements. */
+/** The resource of a batch with the verdicts on its requirements. */
 function judgedBatch(parts: JudgedBatchParts, state: BatchState): BatchStatusResponse {
   const requirements = parts.judgements.verdictsOf(state);
   return { ...batch(parts, state.context.batchId), ...(requirements === undefined ? {} : { requirements }) };
 }
 
 /**
- * The same with the latest estimate of the time left by the durations of its runs, as far as they are in memory. Another estimate is begun
+ * The resource of a batch with the latest estimate of the time left by the durations of its runs, as far as they are in memory. Another estimate is begun
  * where that one is old.
  */
 export function wholeBatch(parts: WholeBatchParts, batchId: Uuid): BatchStatusResponse {
@@ -105,9 +105,9 @@ export function wholeBatch(parts: WholeBatchParts, batchId: Uuid): BatchStatusRe
   return { ...judgedBatch(parts, state), ...left };
 }
 
-/** The same with an estimate of now, after the durations of an open batch were read where they are not in memory. */
+/** The resource of a batch with an estimate of this moment, after the durations of an open batch were read where they are not in memory. */
 export async function batchWithDurations(parts: WholeBatchParts, batchId: Uuid): Promise<BatchStatusResponse> {
-  // Of one instant: the state is read before the durations.
+  // The state is read before the durations, so that both are of one instant.
   const state = readBatch(parts.store, batchId);
   const whole = judgedBatch(parts, state);
   if (isTerminal(state.value)) return whole;

@@ -92,7 +92,7 @@ async function* latestOfRuns(sources: readonly AsyncIterable<readonly Entry[]>[]
         reader.at = step.done === true ? -1 : 0;
       }
       const merged: Entry[] = [];
-      // Until a chunk is used up.
+      // The readers advance together until a chunk is used up.
       while (readers.every((it) => it.at !== it.chunk.length)) {
         const runs = readers.map((it) => (it.at < 0 ? Infinity : runOf(it.chunk[it.at]!)));
         const run = Math.min(...runs);

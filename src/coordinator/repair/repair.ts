@@ -184,7 +184,7 @@ class Repair {
 
   async #idempotency(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
     for await (const [key, record] of wholeRecords(view, allOf('idempotency'))) {
-      // The answer is that of a submission, or a batch.
+      // The stored answer of an idempotency key is that of a submission, or a batch.
       const { response } = JSON.parse(record) as { response?: { batch_id?: string; id?: string } };
       if (batches.has(response?.batch_id ?? response?.id ?? '')) await this.#put([[key, record]]);
     }

@@ -101,7 +101,7 @@ export class StudyHealth {
           this.#forget(fact.batchId);
           break;
         case 'runner.resumed':
-          // Its attempts count anew: it was repaired, or has had its time out.
+          // The attempts of the runner count from 0 again: it was repaired, or its quarantine is over.
           for (const health of this.#studies.values()) forgetRunner(health, fact.runnerId);
           break;
         case 'job.started':
@@ -188,7 +188,7 @@ export class StudyHealth {
   }
 }
 
-/** Its attempts count anew, also those that end while the records of the study are being read. */
+/** Counts the attempts of a runner from 0 again, also those that end while the records of the study are being read. */
 function forgetRunner(health: BatchHealth, runnerId: string): void {
   health.tally.forgetRunner(runnerId);
   for (const attempt of health.interim ?? []) if (attempt.runnerId === runnerId) attempt.isForgotten = true;

@@ -58,7 +58,7 @@ class QueuedPoll<T> implements PendingPoll<T> {
     this.#resolve(value);
   }
 
-  /** Takes it out of the waiting polls; a later poll of the runner stays. */
+  /** Takes the poll out of the waiting ones; a later poll of the runner stays. */
   remove(): void {
     if (this.#polls.get(this.runnerId) === this) this.#polls.delete(this.runnerId);
     this.#cancelTimer();

@@ -32,7 +32,7 @@ export interface RunAssignment {
 export interface WaitingRuns {
   context: BatchContext;
   runs: number;
-  /** When the oldest of them became Pending. */
+  /** Time at which the oldest waiting run became Pending. */
   sinceMs: number;
 }
 
@@ -67,7 +67,7 @@ interface OpenBatch {
   untouched: number;
   assigned: Set<number>;
   isPlanned: boolean;
-  /** Of an audit: the untouched run that was first refused to the runner of its original, and when. Not a part of the plan. */
+  /** In an audit, the untouched run that was first refused to the runner of its original, and when. It is not a part of the plan. */
   reserved?: { index: number; runnerId: string; sinceMs: number };
 }
 
@@ -132,7 +132,7 @@ export class Scheduler {
     return [...(this.#batches.get(batchId)?.requeued.keys() ?? [])].map((runId) => jobId(batchId, runId));
   }
 
-  /** Of an audit whose next run waits for another runner than that of the original run: that runner, and until when. */
+  /** The runner that must not take the next run of an audit, because it executed the original, and until when. */
   reservation(batchId: Uuid): { runnerId: string; untilMs: number } | undefined {
     const batch = this.#batches.get(batchId);
     const { reserved } = batch ?? {};

@@ -32,7 +32,7 @@ export interface StatisticsContext {
   commits: number;
   /** One window for each batch with jobs that ended recently. */
   rates: Readonly<Record<Uuid, RateWindow>>;
-  /** By simulation name. */
+  /** Run times by the name of the simulation. */
   runTimes: Readonly<Record<string, RunTime>>;
   totals: Totals;
 }

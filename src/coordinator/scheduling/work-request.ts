@@ -11,7 +11,7 @@ export interface WorkRequest {
   capacity: FreeCapacity;
   /** The limit on assignments. */
   maxJobs: number;
-  /** When the runner's machine is taken from it; undefined: never. */
+  /** Time at which the machine is taken from the runner; undefined: never. */
   endsAtMs: number | undefined;
   /** How many more runs may wait on the runner, beyond its capacity. */
   ahead: number;

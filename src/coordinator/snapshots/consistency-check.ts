@@ -23,7 +23,7 @@ import { unusable } from './read.ts';
 
 type Count = Record<JobStatus, number>;
 
-/** As much of a submission as the check reads; a file may hold anything in its place. */
+/** The members of a submission that the check reads; a file may hold anything in their place. */
 interface SubmissionRecord {
   submission: { config?: { monte_carlo?: { run_ids?: unknown } } };
 }

@@ -40,7 +40,7 @@ export type RecordedMessage = { to: string; event: AnyEvent } | { to: string; cr
 
 /** One request, its consequences, and the states after it. */
 export interface RecordedTurn {
-  /** ms since the epoch. */
+  /** Time of the entry, in ms since the epoch. */
   at: number;
   operation: string;
   /** The request's arguments; absent for a turn that the coordinator began by itself. */

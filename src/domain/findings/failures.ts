@@ -4,7 +4,7 @@ import { type FailingRunner, MOST_NAMED, type Rule, type Situation } from './fin
 
 /** Nearly all: of the latest attempts, this share failed in the same way. */
 const EVERYWHERE = 0.95;
-/** Fewer attempts, of fewer runs, say nothing about the next one. */
+/** Least attempts, of as many runs, from which a finding follows: fewer do not predict the next one. */
 const LEAST_ATTEMPTS = 5;
 const LEAST_RUNS = 3;
 /** Retries are many when this share of the attempts failed and was repeated. */

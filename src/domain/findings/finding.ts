@@ -54,7 +54,7 @@ export interface Situation {
   paused?: { reason: string | undefined };
   /** The runs that wait for the canary runs; absent while none do. */
   canary?: { runs: number; withheld: number; isFailed: boolean };
-  /** Of an audit: the runner that must not repeat its own run, and until when; absent while none waits. */
+  /** In an audit, the runner that must not repeat its own run, and until when; absent while no run waits. */
   reservation?: { runnerId: string; untilMs: number };
   earlyTermination: EarlyTerminationConfig;
   /** `telemetry.variables`: the variables that the study wants kept; empty: all that come. */
@@ -80,7 +80,7 @@ export type Found = Omit<Finding, 'code'>;
 
 /** One finding: its code, and the function that looks for it. */
 export interface Rule {
-  /** kebab-case, stable. */
+  /** Stable name of the finding, in kebab-case. */
   code: string;
   find(situation: Situation): Found | undefined;
 }

@@ -293,7 +293,7 @@ const CHAIN: readonly Rule[] = [
   RUNNING,
 ];
 
-/** The same rules, each silent where one before it applies. */
+/** The rules of `CHAIN`, each silent where one before it applies. */
 export const WAITING_RULES: readonly Rule[] = CHAIN.map((rule, place) => ({
   code: rule.code,
   find(situation) {

@@ -11,13 +11,13 @@ export interface FinishedAttempt {
   /** Numbered from 1 within its run. */
   attempt: number;
   runnerId: string;
-  /** ms since the epoch. */
+  /** End of the attempt, in ms since the epoch. */
   endedMs: number;
   /** Undefined for an attempt that succeeded or met an early-termination condition, which is an answer. */
   failure: string | undefined;
   /** True when the run was requeued: another attempt follows. */
   isRetried: boolean;
-  /** From its start to its end in ms; undefined when it never started. */
+  /** Time from the start to the end of the attempt in ms; undefined when it never started. */
   durationMs: number | undefined;
   /** True when it ended before its runner was resumed: it does not count for the runner. */
   isForgotten?: boolean;
@@ -28,7 +28,7 @@ export interface CommonFailure {
   /** The message without the numbers, names and addresses that differ. */
   pattern: string;
   attempts: number;
-  /** Distinct runs and runners. */
+  /** Number of distinct runs. */
   runs: number;
   runners: number;
   /** The first runs, by run id. */
@@ -61,13 +61,13 @@ export interface RunnerTally {
 interface KnownFailure {
   pattern: string;
   literals: readonly string[];
-  /** Of the latest attempts. */
+  /** Number of the latest attempts. */
   attempts: number;
 }
 
 interface RecentAttempt extends Pick<FinishedAttempt, 'runId' | 'attempt' | 'runnerId' | 'endedMs' | 'durationMs'> {
   failure: KnownFailure | undefined;
-  /** Of its message, those that its pattern leaves out and that may be shown. */
+  /** The parts of the message that its pattern leaves out and that may be shown. */
   parts: readonly (string | undefined)[];
 }
 
@@ -78,7 +78,7 @@ export class AttemptTally {
   readonly #byRunner = new Map<string, RunnerTally>();
   /** In the order of their ends, whatever the order in which they were added: live, and from the records after a restart. */
   readonly #recent: RecentAttempt[] = [];
-  /** By pattern; only those of `#recent`. */
+  /** Failures of `#recent`, by pattern. */
   readonly #failures = new Map<string, KnownFailure>();
 
   /** `isSample`: the study ran before the counts began. */
@@ -95,7 +95,7 @@ export class AttemptTally {
     this.#finished += 1;
     if (isRetried) this.#retried += 1;
     if (!isForgotten) this.#count(runnerId, failure !== undefined);
-    // Older than all of the latest ones.
+    // The attempt is older than all of the latest ones.
     if (at === 0 && this.#recent.length === RECENT) return;
     if (at === this.#recent.length) this.#recent.push(this.#recentFrom(added));
     else this.#recent.splice(at, 0, this.#recentFrom(added));
@@ -109,7 +109,7 @@ export class AttemptTally {
     return at;
   }
 
-  /** Of a message the part is examined that the history of a run keeps. */
+  /** Examines the part of a message that the history of a run keeps. */
   #recentFrom({ runId, attempt, runnerId, endedMs, durationMs, failure }: FinishedAttempt): RecentAttempt {
     if (failure === undefined) return { runId, attempt, runnerId, endedMs, durationMs, failure, parts: NO_PARTS };
     const { pattern, literals, parts } = takeApart(failure.slice(0, HISTORY_MESSAGE_LIMIT));

@@ -9,15 +9,15 @@ type Runtime = readonly Rule[];
 interface Rule {
   /** In every text with a match: searched first, since few texts have it. */
   has: string;
-  /** With the flags g and m. */
+  /** The pattern of the line, with the flags g and m. */
   pattern: RegExp;
   /** The text of the error from the match; its first group by default. */
   text?: (match: RegExpExecArray) => string;
-  /** Of several matches: the last one by default, since those before it were handled. */
+  /** Which of several matches is taken: by default the last one, since those before it were handled. */
   takes?: 'first';
   /** Only where the text has this too. */
   where?: string;
-  /** Written by a program that aborts: it explains a signal. */
+  /** True for a line of a program that aborts, which explains its signal. */
   aborts?: true;
 }
 
@@ -90,7 +90,7 @@ const CPP: Runtime = [
   { has: ': runtime error: ', pattern: /^([^\n]*: runtime error: [^\n]*)/gm, aborts: true },
   { has: 'SUMMARY: ', pattern: /^SUMMARY: (\w+Sanitizer: [^\n]*)/gm, aborts: true },
   { has: 'Sanitizer: ', pattern: /^==\d+==(?:ERROR|WARNING): (\w+Sanitizer: [^\n]*)/gm, aborts: true },
-  // Without the place, whose names may be longer than a pattern.
+  // The place is left out: its names may be longer than a pattern.
   { has: 'Assertion ', pattern: /^[^\n]*\b(Assertion [`'][^\n]*' failed)/gm, aborts: true },
   { has: 'Assertion failed', pattern: /^(Assertion failed: [^\n]*)/gm, aborts: true },
   { has: '(): ', pattern: /^((?:free|malloc|realloc|munmap_chunk|malloc_consolidate)\(\): [^\n]*)/gm, aborts: true },
@@ -129,7 +129,7 @@ const R: Runtime = [
   { has: 'Error', pattern: /^(Error(?: in [^\n]*)?: [^\n]*|Error in [^\n]* : [^\n]*)/gm, where: '\nExecution halted' },
 ];
 
-/** Without the place, since one missing command is one cause. The end of a child by a signal says less than the child did. */
+/** Lines of shells without their place, since one missing command is one cause. The end of a child by a signal says less than the child did. */
 const SHELL: Runtime = [
   {
     has: ': line ',
@@ -161,7 +161,7 @@ const NOISE =
 const COLOURS = /\u001b\[[\d;]*m/g;
 
 export interface Stderr {
-  /** The end of what the simulation has written. */
+  /** The end of the output of the simulation. */
   text: string;
   /** The program has caused the signal that ended it: only the report of a program that aborts explains that. */
   isAborted: boolean;

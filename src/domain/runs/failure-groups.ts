@@ -137,7 +137,7 @@ export class CommonParts {
       if (!isAlike || this.#parts[at] !== parts[at]) this.#parts[at] = undefined;
   }
 
-  /** Both together. */
+  /** Returns the common parts of both groups of messages together. */
   with(other: CommonParts): CommonParts {
     const both = new CommonParts({ pattern: this.#pattern, literals: this.#literals, parts: this.#parts });
     both.add({ parts: other.#parts });

@@ -4,7 +4,7 @@
 export interface RateWindow {
   /** The number of the newest slot: ms since the epoch / SLOT_MS. */
   slot: number;
-  /** Newest first. */
+  /** Numbers of ended runs by interval, the newest first. */
   counts: readonly number[];
 }
 

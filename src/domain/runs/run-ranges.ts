@@ -149,7 +149,7 @@ export class RangeReader {
     return true;
   }
 
-  /** Digits as a number; NaN when there are none. */
+  /** Reads digits as a number; NaN where there is no digit. */
   #number(): number {
     const begin = this.#at;
     let value = 0;

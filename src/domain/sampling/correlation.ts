@@ -7,7 +7,7 @@ import type { Correlation } from '../../contract/types.ts';
 
 /** A group of parameters joined by correlations, directly or through others. */
 export interface CorrelatedGroup {
-  /** Sorted by UTF-16 code unit. */
+  /** Names of the parameters, sorted by UTF-16 code unit. */
   readonly names: readonly string[];
   /** The lower Cholesky factor of the normal correlations, row by row, without the part above the diagonal. */
   readonly factor: Float64Array;
@@ -44,7 +44,7 @@ export function connectedGroups(correlations: readonly Correlation[]): string[][
     parent.set(root(parameters[0]), root(parameters[1]));
   }
   const groups = new Map<string, string[]>();
-  // Sorted by code unit and not by locale: the factor depends on the order.
+  // Names are sorted by code unit and not by locale: the factor depends on the order.
   for (const name of [...parent.keys()].sort((a, b) => (a < b ? -1 : 1))) {
     const group = groups.get(root(name));
     if (group === undefined) groups.set(root(name), [name]);

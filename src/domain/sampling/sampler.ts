@@ -78,7 +78,7 @@ export function createSampler(
   }
   const { runs, sampling_method: method } = monteCarlo;
   const seedDecimal = seedToDecimal(monteCarlo.seed);
-  // By code unit and not by locale: the order must be the same on every machine.
+  // Names are sorted by code unit and not by locale: the order must be the same on every machine.
   const names = Object.keys(dispersions).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const columns: Column[] = [];
   for (const [rank, name] of names.entries()) {

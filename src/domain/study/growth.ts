@@ -17,9 +17,9 @@ export interface DesignInUse {
 export interface Extension {
   submission: BatchSubmission;
   mode: 'continued' | 'replicate';
-  /** With `continued`. */
+  /** The run ids, where the design is `continued`. */
   runIds?: string;
-  /** With `replicate`. */
+  /** The number of the replicate, where the design has one. */
   replicate?: number;
 }
 

@@ -45,7 +45,7 @@ function designFaults(config: unknown): Fault[] {
       (typeof given === 'object' && given !== null ? given : {}) as Record<string, DispersionConfig>,
     ).filter(([, dispersion]) => typeof member(member(dispersion, 'distribution'), 'type') === 'string'),
   );
-  // With a part of them unreadable, a name that is missing is not a fault of the correlations.
+  // Where a dispersion is unreadable, a name that is missing is not a fault of the correlations.
   const areReadable = typeof given === 'object' && Object.keys(given ?? {}).length === Object.keys(dispersions).length;
   return [
     ...dispersionFaults({ dispersions, monte_carlo: (monteCarlo ?? {}) as BatchConfig['monte_carlo'] }),
@@ -126,7 +126,7 @@ function conditionFaults(earlyTermination: unknown): Fault[] {
   return faults;
 }
 
-/** The content of each requirement is readable, and its name, which chooses failing runs, is its own. */
+/** Checks that each requirement can be read, and that no two have the same name, by which questions choose failing runs. */
 function requirementFaults(requirements: unknown): Fault[] {
   if (!Array.isArray(requirements)) return [];
   const faults: Fault[] = [];

@@ -27,7 +27,7 @@ export function abandonedSignal(
   if (stopping.aborted || res.destroyed) abandon();
   waiting.add(abandon);
   const release = hold((refusal) => abandoned.abort(refusal));
-  // Emitted once.
+  // `close` is emitted once.
   res.on('close', () => {
     waiting.delete(abandon);
     release?.();

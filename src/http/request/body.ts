@@ -123,7 +123,7 @@ function bodyReader(limit: number): BodyReader {
       const length = Number(declared);
       if (coding !== undefined || !(length <= SMALL_BYTES) || ctx.req.readableLength !== length) return undefined;
       const bytes = ctx.req.read() as Buffer;
-      // Its end is yet to come.
+      // The end of the request has not arrived yet.
       ctx.req.resume();
       (ctx.state as RequestState).isBodyRead = true;
       return decoded(bytes);

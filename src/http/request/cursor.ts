@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { malformed } from './query.ts';
 
 const CHECK_LENGTH = 12;
-/** Longer than any position. */
+/** Longest cursor that is read; every position is shorter. */
 const MAX_LENGTH = 1_000;
 
 const check = (listing: string, position: string): string =>

@@ -17,10 +17,10 @@ interface ValueSchema {
   pattern?: string;
   minimum: number;
   maximum: number;
-  /** In place of `minimum` and `maximum`. */
+  /** Bounds that are not included, in place of `minimum` and `maximum`. */
   exclusiveMinimum?: number;
   exclusiveMaximum?: number;
-  /** Of free text alone. */
+  /** Longest value, for free text alone. */
   maxLength?: number;
 }
 type ParameterSchema = (ValueSchema | { type: 'array'; items: ValueSchema }) & { description: string };

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { matchesTag } from '../../base/entity-tag.ts';
 import { inPieces } from './slow-reader.ts';
 
-/** Sends it no faster than the client reads. A fault in the middle cuts the connection, as does a client that takes it too slowly. */
+/** Sends a file no faster than the client reads. A fault in the middle cuts the connection, as does a client that takes it too slowly. */
 export function sendFile(
   ctx: Context,
   { reading, path, isRedirected }: FileAnswer,

@@ -44,7 +44,7 @@ export function sendJson(ctx: Context, body: string, isLast: boolean): void {
   if (isLast) headers.push('Connection', 'close');
   ctx.respond = false;
   ctx.res.writeHead(200, headers);
-  // Of ASCII the bytes are the same in both encodings, and Latin-1 is copied where UTF-8 is converted.
+  // ASCII has the same bytes in both encodings, and Latin-1 is copied where UTF-8 is converted.
   endWith(ctx.res, body, length === body.length ? 'latin1' : 'utf8');
 }
 

@@ -3,13 +3,13 @@ import type { Clock } from '../../base/clock.ts';
 
 /** A reader that takes nothing for this long is cut. */
 export const READER_STALL_MS = 30_000;
-/** Over each of these times a reader takes at least `SLOWEST_BYTES_PER_SEC`, or it is cut. */
+/** Length of the windows in which a reader must take at least `SLOWEST_BYTES_PER_SEC` on average; a slower one is cut. */
 export const READER_WINDOW_MS = 120_000;
 export const SLOWEST_BYTES_PER_SEC = 64_000;
 
-/** Taken as a whole; small, so that a reader that takes a little is seen to take it. */
+/** Size of a piece, which a reader takes as a whole; small, so that slow progress is seen. */
 const PIECE_BYTES = 65_536;
-/** Without the piece that the reader is taking when the time is over. */
+/** Bytes of a window, without the piece that the reader is taking at its end. */
 const WINDOW_BYTES = (READER_WINDOW_MS / 1000) * SLOWEST_BYTES_PER_SEC - PIECE_BYTES;
 
 /** A reader was cut; its connection ends before the announced length. */

@@ -14,7 +14,7 @@ export interface CertificatePair {
  */
 export function withUsable<T>(pair: CertificatePair, use: (pair: CertificatePair) => T): T {
   try {
-    // Otherwise the first client would notice an empty or foreign key.
+    // Checked here, or the first client would be the one to notice an empty or foreign key.
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
       throw new Error('the key is not the key of the certificate');
     }

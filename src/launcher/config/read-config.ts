@@ -1,4 +1,4 @@
-/** From the value of launcher.yaml to the configuration, or its faults. Pure. */
+/** Reads the configuration from the value of launcher.yaml, or its faults. Pure. */
 import { endpointFault } from '../../client/transport.ts';
 import type { Fault } from '../../contract/types.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';

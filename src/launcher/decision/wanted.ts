@@ -97,7 +97,7 @@ class Decision {
     this.#why = new Map(input.queues.map((it) => [it.name, []]));
   }
 
-  /** First from the capacity that exists, then from new allocations of the queues in their order. */
+  /** Serves a group from the capacity that exists, then from new allocations of the queues in their order. */
   serve(group: DemandGroup): void {
     const misfits = new Map(this.#input.queues.map((it) => [it.name, misfitOf(it, group)]));
     const fitting = this.#input.queues.filter((it) => misfits.get(it.name) === undefined);

@@ -14,7 +14,7 @@ import { tarOf, type ArchivedFile } from './tar.ts';
 /** A `node` program that a kit brings along. */
 export interface NodeProgram {
   path: string;
-  /** E.g. `20.19.5`. */
+  /** Version of Node, e.g. `20.19.5`. */
   version: string;
 }
 
@@ -28,7 +28,7 @@ export interface Kit {
   node: string | undefined;
   /** A tar file, compressed by gzip. */
   archive: Buffer;
-  /** Of the archive, in hex. Equal content has an equal digest. */
+  /** SHA-256 of the archive, in hex. Equal content has an equal digest. */
   sha256: string;
 }
 
@@ -128,7 +128,7 @@ async function clientFiles(): Promise<ArchivedFile[]> {
   return Promise.all(sources.map((path) => archived(relative(packageRoot, path).split(sep).join('/'), path)));
 }
 
-/** Of `prebuilds/<system>-<architecture>[+<architecture>...]/<program>.node`. */
+/** True for `prebuilds/<system>-<architecture>[+<architecture>...]/<program>.node` of this machine. */
 function isForThisPlatform(path: string): boolean {
   const [, system, architectures = ''] = /^prebuilds\/([^/-]+)-([^/]+)\//.exec(path) ?? [];
   return system === SYSTEM && architectures.split('+').includes(ARCHITECTURE);

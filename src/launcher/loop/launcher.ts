@@ -41,13 +41,13 @@ export interface LauncherParts {
   inbox: Inbox;
   log: LauncherLog;
   onStatus: StatusSink;
-  /** Decides and reports; submits, stops and writes nothing. */
+  /** True to decide and report alone: no allocation is submitted or stopped, no record is written. */
   isDryRun: boolean;
 }
 
-/** Ended allocations are kept so long, for people and for the limit per day. */
+/** Time for which ended allocations are kept, for people and for the limit per day. */
 const KEPT_MS = 7 * 86_400_000;
-/** More are deleted sooner, but never within the day that the limit counts. */
+/** Ended allocations above which old ones are deleted sooner, but never within the day that the limit counts. */
 const MAX_ENDED = 20_000;
 const DAY_MS = 86_400_000;
 /** An allocation that was never submitted is of little interest. */

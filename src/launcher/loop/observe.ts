@@ -69,13 +69,13 @@ const STATUS = { Idle: 'idle', Busy: 'busy', Maintenance: 'draining', Offline: '
 export interface Pool {
   demand: readonly DemandGroup[];
   all: readonly Runner[];
-  /** By the name of their allocation. */
+  /** Runners by the name of their allocation. */
   runners: ReadonlyMap<string, Runner>;
   /** The longest time limit of the runs of drained runners, in ms, by their ids; 0: a run has none. */
   timeLimits: ReadonlyMap<string, number>;
 }
 
-/** More runners are asked about in the next round. */
+/** Most runners about which a round asks; the next round asks about the others. */
 const MAX_LIMITED = 50;
 
 /** Asks the coordinator. `why`: an answer that did not arrive, or a refusal. */

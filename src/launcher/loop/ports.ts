@@ -4,7 +4,7 @@ import type { LauncherStatus } from './status.ts';
 
 /** An allocation whose runner needs a token. */
 export interface TokenRequest {
-  /** Its name in the API, e.g. `slurm/main/a1b2c3d4e5f6`. */
+  /** Name of the allocation in the API, e.g. `slurm/main/a1b2c3d4e5f6`. */
   allocation: string;
   runnerId: string;
   /** Seconds from now until the token expires by itself. */

@@ -11,7 +11,7 @@ export interface QueueStatus {
   max: number;
   /** Live allocations by state. */
   counts: Record<string, number>;
-  /** Why it submits nothing now; absent when it may. */
+  /** The reason why the queue submits no allocation now; absent when it may. */
   blocked?: string;
   paused: boolean;
   /** Sentences of the last decision. */

@@ -17,7 +17,7 @@ export class Stopping {
     this.#log = log;
   }
 
-  /** At most one call for each engine and kind of end. */
+  /** Ends allocations with at most one call for each engine and kind of end. */
   async stop(live: readonly AllocationRecord[], { listed }: EngineAnswers, nowMs: number): Promise<void> {
     const calls = new Map<Engine, { now: EngineAllocation[]; gently: EngineAllocation[] }>();
     const wanted = live.filter((it) => it.value === 'Stopping' && it.context.stop !== undefined);

@@ -100,7 +100,7 @@ async function tokensOf(
   } catch (error) {
     const reason = `tokens cannot be made: ${error instanceof Error ? error.message : String(error)}`;
     log('warn', `nothing was submitted: ${reason}`);
-    // After a refusal there are none; without an answer there may be some, which are revoked.
+    // No token was made where the request was refused; without an answer there may be tokens, which are revoked.
     const isRefused = error instanceof ApiError && !error.transient;
     for (const { id } of planned) {
       allocations.send(id, { type: 'ABANDON', reason, now: clock.now() });
@@ -116,7 +116,7 @@ async function submitEach(
   tokens: ReadonlyMap<string, string | undefined>,
   { config, allocations, clock, log, persist }: SubmitParts,
 ): Promise<void> {
-  /** Queues and engines that get nothing more in this round, and why. */
+  /** Queues and engines that get no further allocation in this round, and the reason of each. */
   const failed = new Map<unknown, string>();
   for (const { id, queue, engine, need } of planned) {
     const name = allocationName(queue, id);

@@ -19,7 +19,7 @@ export const INITIAL_QUEUE: QueueState = {
 };
 
 /**
- * After a failure of an allocation that was planned at `plannedAtMs`. Allocations that were submitted before the last failure
+ * The state after a failure of an allocation that was planned at `plannedAtMs`. Allocations that were submitted before the last failure
  * are the same failure: a hundred of one round do not pause the queue.
  */
 export function afterFailure(
@@ -40,7 +40,7 @@ export function afterFailure(
   return { failures, lastFailure, delayedUntilMs: now + delayMs, paused: state.paused ?? paused };
 }
 
-/** After an allocation has become ready: the configuration works. */
+/** The state after an allocation has become ready: the configuration works. */
 export const afterReady = (state: QueueState): QueueState =>
   state.failures === 0 ? state : { ...state, failures: 0, delayedUntilMs: 0 };
 

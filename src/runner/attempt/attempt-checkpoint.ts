@@ -4,7 +4,7 @@ import type { AttemptActor } from '../attempt-actor.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 import type { CheckpointFollower, StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
 
-/** Less than the time after which the coordinator takes a claim back. */
+/** Longest time for a checkpoint before the start: less than that after which the coordinator takes a claim back. */
 const FETCH_BEFORE_START_MS = 30_000;
 
 export class AttemptCheckpoint {

@@ -1,4 +1,4 @@
-/** From an assignment to a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
+/** Turns an assignment into a plan of execution: engine, directory, limits. Refuses paths outside the output root. */
 import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
 import { checkpointDirectory } from '../checkpoints/checkpoints.ts';
@@ -24,7 +24,7 @@ export function executionPlan(
 ): { type: 'plan'; plan: ExecutionPlan } | { type: 'invalid'; message: string } {
   const { job, attempt } = assignment;
   const { run_id: runId, metadata } = job.run_config;
-  // These become parts of a path.
+  // The ids become parts of a path.
   if (!UUID.test(job.batch_id)) return invalid(`batch_id ${JSON.stringify(job.batch_id)} is not a UUID`);
   if (!Number.isSafeInteger(runId) || runId < 0)
     return invalid(`run_id ${String(runId)} is not an integer of at least 0`);

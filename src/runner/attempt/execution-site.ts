@@ -33,7 +33,7 @@ export interface ExecutionPlan {
   code?: { batchId: Uuid; sha256: string };
   /** The output directory; must not exist yet. Absolute. */
   directory: string;
-  /** Counted from 1. */
+  /** Number of the attempt, from 1. */
   attempt: number;
   /** Where the run may keep its state for a later attempt; absolute. Undefined: nowhere. */
   checkpointDirectory?: string;

@@ -39,7 +39,7 @@ export class OutcomeDelivery {
     const outcome = outcomeOf(end, ref);
     const record = (outcome.type === 'release' ? undefined : uploads?.recorded(started, outcome)) ?? started;
     try {
-      // On disk before it is reported.
+      // The outcome is on disk before it is reported.
       await spool.ended(record, outcome);
     } catch (error) {
       // A disk that cannot take it must not keep the outcome from being reported at all.
@@ -70,7 +70,7 @@ export class OutcomeDelivery {
       else spool.settled(record);
       return isOver;
     } catch (error) {
-      // It stays in the spool for the next process under this id.
+      // The outcome stays in the spool for the next process under this id.
       actor.send({ type: 'KEPT' });
       if (!(error instanceof Stopped)) log.error(`an outcome was not reported: ${oneLine(error)}`, about);
       return false;

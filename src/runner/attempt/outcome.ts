@@ -1,4 +1,4 @@
-/** From an ended simulation to the outcome that is reported: success, or a failure with its reason. */
+/** Makes the outcome that is reported of an ended simulation: success, or a failure with its reason. */
 import { statfs } from 'node:fs/promises';
 import type { KillCause } from '../../../machines/attempt.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -19,9 +19,9 @@ export type AttemptEnd =
   | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
   /** Its runner is stopped, or its machine taken away: it is executed again, and nothing is counted. */
   | { type: 'released'; message: string }
-  /** Its forkserver ended, and with it the knowledge of its exit: it is executed again, and the machine is not at fault. */
+  /** The forkserver ended, so the exit of the simulation is unknown: the run is executed again, and the machine is not at fault. */
   | { type: 'lost'; error_message: string; result: ReportedResult }
-  /** Ended because the coordinator or the operator no longer wants it; nothing is reported. */
+  /** The attempt was ended because the coordinator or the operator no longer wants it; no outcome is reported. */
   | { type: 'abandoned' };
 
 export interface EndedRun {
@@ -33,7 +33,7 @@ export interface EndedRun {
   ending: Ending;
   command: string;
   elapsedMs: number;
-  /** Undefined: it could not be completed, and a note says so. */
+  /** Summary of the telemetry; undefined where its files could not be completed, which a note says. */
   telemetry: TelemetrySummary | undefined;
   killedFor: KillCause | undefined;
   exceededMemory: boolean;
@@ -41,7 +41,7 @@ export interface EndedRun {
   notes: string[];
 }
 
-/** Below this the disk counts as full when a simulation fails. */
+/** Free bytes below which the disk counts as full when a simulation fails. */
 const FULL_BYTES = 1 << 20;
 const MESSAGE_BYTES = 4096;
 /** Listing the artifacts ends by itself after this long, with a note. */

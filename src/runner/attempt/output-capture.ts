@@ -34,7 +34,7 @@ class Ring {
     this.#total += chunk.length;
   }
 
-  /** At most the last `count` bytes. */
+  /** Returns the last `count` bytes at most. */
   last(count: number): Buffer {
     const length = Math.min(count, this.#total, this.#capacity);
     const end = this.#total % this.#capacity;
@@ -62,7 +62,7 @@ export class LogFile {
   readonly path: string;
   #fd: number | undefined;
   #written = 0;
-  /** It is open, or about to be. */
+  /** True while the file is open, or about to be. */
   #isWanted: boolean;
   #isClosed = false;
   #queue: Promise<void> = Promise.resolve();
@@ -126,7 +126,7 @@ export class LogFile {
     }
   }
 
-  /** The same for a directory that may not answer. */
+  /** Discards the output of an attempt whose directory may not answer. */
   async discard(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -143,7 +143,7 @@ export class LogFile {
     return openFile(this.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
   }
 
-  /** The descriptor, which nothing uses from now on. */
+  /** Returns the descriptor, which is no longer used here. */
   #release(): number | undefined {
     const fd = this.#fd;
     this.#fd = undefined;

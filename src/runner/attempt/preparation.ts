@@ -44,7 +44,7 @@ export async function prepareMachine(
 
 export interface Prepared {
   logs: Logs;
-  /** For the reader of the result. */
+  /** Notes for the reader of the result. */
   notes: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface Prepared {
  */
 export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Promise<Prepared | AttemptEnd> {
   const { engine, directory, runConfigPath, runConfig, code } = plan;
-  // Its interpreter is the image's.
+  // A container uses the interpreter of its image.
   const python = isContained(site, plan) ? IN_IMAGE_PYTHON : site.python;
   const absent = await unlessSeen(site, engine.entrypoint, ENTRYPOINT_VALID_MS, () =>
     entrypointFault(engine.entrypoint, python),
@@ -79,7 +79,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch {
-    // With its parents; it exists where the run had an earlier attempt.
+    // The parents of the folder are made too; it exists where the run had an earlier attempt.
     await mkdir(folder, { recursive: true });
   }
 }
@@ -131,7 +131,7 @@ async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Prom
 export async function removePrepared({ directory, runConfigPath }: ExecutionPlan): Promise<void> {
   await unlink(runConfigPath);
   await rmdir(directory);
-  // It stays when the run has another attempt.
+  // The folder of the run stays where it has another attempt.
   await rmdir(dirname(directory)).catch(() => {});
 }
 

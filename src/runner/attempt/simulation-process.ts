@@ -40,11 +40,11 @@ export function logsIn(directory: string): Logs {
 export class SimulationProcess {
   /** Undefined while there is no process, and when it could not be started. */
   pid: number | undefined;
-  /** When its execution began, in milliseconds of the clock. */
+  /** Start of the execution, in milliseconds of the clock. */
   sinceMs = 0;
   /** Resolves when the process has ended, or has survived SIGKILL for `KILL_DEADLINE_MS`. */
   readonly ended: Promise<Ending>;
-  /** For the reader of the result, about the way it was started. */
+  /** Note on the way the simulation was started, for the reader of the result. */
   note: string | undefined;
   /** The container in which it runs, if in one. */
   container: StartedContainer | undefined;
@@ -67,7 +67,7 @@ export class SimulationProcess {
     });
   }
 
-  /** Starts it; once. Returns when the process exists, or could not be started. */
+  /** Starts the process, once. Returns when the process exists, or could not be started. */
   async start(launcher: Launcher, launch: Launch): Promise<void> {
     this.sinceMs = this.#clock.monotonicMs();
     const launched = await launcher.launch(launch, {
@@ -118,7 +118,7 @@ export class SimulationProcess {
 
   /** SIGKILL to the group and the cgroup, at once, or as soon as there is a process. */
   kill(): void {
-    // After its end the pid may be another's.
+    // The pid of a process that has ended may be that of another one.
     if (this.#hasEnded) return;
     if (this.pid !== undefined) this.#scope.kill();
     if (this.#cancelled.signal.aborted) return;

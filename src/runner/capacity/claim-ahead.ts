@@ -21,7 +21,7 @@ export class ClaimAhead {
     this.#slots = slots;
   }
 
-  /** How many runs may wait. */
+  /** Number of runs that may wait. */
   get depth(): number {
     if (this.#meanMs === undefined) return 0;
     const most = Math.max(MOST_AT_LEAST, MOST_PER_SLOT * this.#slots);

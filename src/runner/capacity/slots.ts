@@ -22,7 +22,7 @@ export interface Slot {
 
 /** A run that asks for a slot. */
 export interface SlotRequest extends ResourceRequest {
-  /** Of its study; higher is served first. */
+  /** Priority of the study; a higher one is served first. */
   priority: number;
 }
 
@@ -44,7 +44,7 @@ export interface SlotOptions {
 }
 
 export class Slots {
-  /** How many are lost now. */
+  /** Number of slots that are lost now. */
   lost = 0;
   readonly #options: SlotOptions;
   #capacity: FreeCapacity;
@@ -106,7 +106,7 @@ export class Slots {
           this.#serve();
           return;
         }
-        // Its slot may have been given to the next run; then one slot more is taken until the remains are gone.
+        // The next run may have the slot already; then one slot more is taken until the remains are gone.
         if (!isExecuting) this.#take(request);
         isExecuting = false;
         this.#lose(left, about, request);

@@ -39,7 +39,7 @@ export async function lookAt(directory: string): Promise<Look | undefined> {
     if (filePathFault(path) !== undefined || path.includes('\ufffd'))
       throw new CheckpointFault(`the name of ${JSON.stringify(path)} is not UTF-8; rename the file`);
     const state = await lstat(address).catch((error: unknown) => {
-      // It was replaced or removed since it was listed.
+      // The checkpoint was replaced or removed since it was listed.
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
     });

@@ -43,7 +43,7 @@ export class CheckpointUpload {
   readonly #link: CheckpointLink;
   readonly #ref: AttemptRef;
   readonly #directory: string;
-  /** Where its files are linked; another one for each upload. */
+  /** Folder in which the files are linked; each upload has its own. */
   #folder = '';
   #uploads = 0;
   /** The files that the store has, and those that are being sent. */

@@ -80,7 +80,7 @@ export class Checkpoints {
     await this.#quietly('removing a checkpoint', async () => {
       if ((await stat(run).catch(() => undefined)) === undefined) return;
       await rm(run, { recursive: true, force: true });
-      // It stays while other runs of the study have checkpoints.
+      // The folder of the study stays while other runs of it have checkpoints.
       await rmdir(dirname(run)).catch(() => {});
     });
   }
@@ -112,7 +112,7 @@ function isAbsent(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
-    // Removing it says why.
+    // The removal of the folder reports the reason.
     return false;
   }
 }

@@ -25,7 +25,7 @@ export interface StoredCheckpointsOptions extends CheckpointLink {
 /** How long the last checkpoint of a run that is handed back may take; less than the time after which the runner ends. */
 const HAND_BACK_MS = 40_000;
 const FINAL_PAUSE_MS = 1_000;
-/** After failures the interval grows up to so many times. */
+/** Factor up to which the interval grows after failures. */
 const LONGEST_INTERVALS = 16;
 /** Uploads side by side: one while runs execute, which need the machine, more while it leaves. */
 const FINALS_AT_ONCE = 4;
@@ -96,7 +96,7 @@ export class StoredCheckpoints {
       log.info(`${what} is here: ${String(checkpoint.files.length)} files, ${String(bytes)} bytes`, about);
       return undefined;
     } catch (error) {
-      // It is not executed, or the start is refused in the same way.
+      // The attempt is not executed, or its start is refused in the same way.
       if (error instanceof Stopped || (error instanceof ApiError && error.code === 'stale-attempt')) return undefined;
       const note = `${what} is not used: ${oneLine(error)}`;
       log.warn(note, about);
@@ -139,7 +139,7 @@ export class CheckpointFollower {
   readonly #waiting = new AbortController();
   readonly #sending = new AbortController();
   readonly #loop: Promise<void>;
-  /** Nothing will be taken any more: the attempt is not the current one, or its checkpoint cannot be sent as it is. */
+  /** True when no checkpoint will be accepted any more: the attempt is not the current one, or its checkpoint cannot be sent as it is. */
   #isRefused = false;
   #isUnfit = false;
   #fault: string | undefined;
@@ -191,7 +191,7 @@ export class CheckpointFollower {
     }
   }
 
-  /** Until it has succeeded or the time is over. */
+  /** Sends the last checkpoint again until it has succeeded or the time is over. */
   async #sendLast(endMs: number): Promise<void> {
     const { clock, stop, log } = this.#options;
     const over = new AbortController();

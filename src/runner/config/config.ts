@@ -32,13 +32,13 @@ import { closestMatch } from '../../base/text/closest-match.ts';
 
 /** When the runner leaves by itself. */
 export interface Lifetime {
-  /** When its machine is taken from it, as an instant; undefined: never. */
+  /** The instant at which the machine is taken from the runner; undefined: never. */
   endsAtMs: number | undefined;
-  /** The same as a time from the start. */
+  /** The latest end as a time from the start. */
   maxMs: number | undefined;
-  /** It has left so long before that. */
+  /** Time before `endsAtMs` at which the runner has left. */
   marginMs: number;
-  /** It leaves after this time without a run; undefined: never. */
+  /** Time without a run after which the runner leaves; undefined: never. */
   idleMs: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface RunnerConfig {
   environmentAllowed: readonly string[];
   cgroup: CgroupMode;
   containers: ContainerSettings;
-  /** Absolute paths. */
+  /** Absolute path of the output root. */
   outputRoot: string;
   /** Where checkpoints of runs are kept; undefined: below the output root. */
   checkpointDir: string | undefined;
@@ -139,7 +139,7 @@ export function resolveConfig(sources: ConfigSources): RunnerConfig {
 }
 
 /**
- * The same for callers that have further checks, and report all faults together.
+ * Reads the configuration for callers that have further checks, and report all faults together.
  * @throws SimbatchError `invalid-configuration` when the file cannot be read.
  */
 export function readConfig(sources: ConfigSources): ReadConfig {
@@ -271,7 +271,7 @@ function takeFlags(settings: Settings, sources: ConfigSources): void {
   }
 }
 
-/** The same after every restart, and another for each output root of a machine. */
+/** An id that is the same after every restart, and another one for each output root of a machine. */
 function defaultId(hostname: string, outputRoot: string): string {
   const host = hostname
     .replaceAll(/[^A-Za-z0-9.-]/g, '-')

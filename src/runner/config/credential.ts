@@ -94,7 +94,7 @@ function closeQuietly(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // It was not open.
+    // The descriptor was not open.
   }
 }
 

@@ -30,7 +30,7 @@ export function engineField(name: string): OwnSetting | undefined {
   return engine === undefined ? undefined : { engine, member: member as EngineMember };
 }
 
-/** The same of a variable such as `SVC_RUNNER_ROCKET_ENTRYPOINT`. */
+/** The engine and the member of a variable such as `SVC_RUNNER_ROCKET_ENTRYPOINT`. */
 export function engineVariable(name: string): OwnSetting | undefined {
   const [, engine, member = ''] = /^SVC_RUNNER_(.+)_(ENTRYPOINT|WARM|PRELOAD)$/.exec(name) ?? [];
   return engine === undefined ? undefined : { engine, member: member.toLowerCase() as EngineMember };
@@ -39,7 +39,7 @@ export function engineVariable(name: string): OwnSetting | undefined {
 /** Collects the settings of all sources, and every fault, so that all are reported at once. */
 export class Settings {
   readonly given = new Map<string, Given>();
-  /** Of each member: engine name (as far as the source can spell it) -> the engine's own value. */
+  /** The values that engines have of their own, for each member by the name of the engine (as far as the source can spell it). */
   readonly own: Readonly<Record<EngineMember, Map<string, Given>>> = {
     entrypoint: new Map(),
     warm: new Map(),

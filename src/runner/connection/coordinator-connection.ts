@@ -141,7 +141,7 @@ export class CoordinatorConnection {
     const { clock } = this.#options;
     const askedMs = error instanceof ApiError ? (error.retryAfterSecs ?? 0) * 1000 : 0;
     const grownMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 20));
-    // Scattered, so that a pool does not come back in one wave.
+    // The wait is random, so that a pool does not come back in one wave.
     const ms = askedMs + grownMs * (0.5 + randomFraction(clock) / 2);
     await sleep(clock, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
   }
@@ -155,14 +155,14 @@ export function isForgotten(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unknown-runner' || error.code === 'wrong-instance');
 }
 
-/** It worked before, so the credential or the address was changed: the operator has to correct it, and the runner keeps trying. */
+/** True for a refusal after which the credential or the address has to be corrected: the connection worked before, so the runner keeps trying. */
 function isMisled(error: unknown): boolean {
   return (
     error instanceof ApiError && (error.status === 401 || error.status === 403 || error.code === 'unexpected-answer')
   );
 }
 
-/** The same request may well succeed later. */
+/** True for an error after which the same request may well succeed later. */
 export function isPassing(error: unknown): boolean {
   return error instanceof UnreachableError || (error instanceof ApiError && error.transient);
 }

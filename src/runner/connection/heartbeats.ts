@@ -78,7 +78,7 @@ export class Heartbeats {
     }
   }
 
-  /** In the background: heartbeats continue meanwhile. */
+  /** Registers again in the background, while heartbeats continue. */
   #registerAgain(end: AbortSignal): void {
     this.#options.connection.register(end).catch((error: unknown) => {
       if (!(error instanceof Stopped)) this.#options.log.error(oneLine(error));

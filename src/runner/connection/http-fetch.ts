@@ -12,7 +12,7 @@ interface Order {
   signal?: AbortSignal;
 }
 
-/** As `fetch`, for a body of text or bytes and a textual answer; the connections of one are kept open and used again. */
+/** Returns a `fetch` for bodies of text or bytes and textual answers; it keeps its connections open and uses them again. */
 export function httpFetch(): typeof fetch {
   const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
   const ask = async (address: string, order: Order): Promise<Response> => {
@@ -28,7 +28,7 @@ export function httpFetch(): typeof fetch {
       return await send(() => request(url, { method: order.method, headers: headersOf(order), agent: false }), order);
     }
   };
-  // Only what `client/transport.ts` asks of it is there.
+  // Only the members that `client/transport.ts` uses are implemented.
   return ask as unknown as typeof fetch;
 }
 

@@ -14,7 +14,7 @@ export type Verdict = { status: string } | { problem: Pick<Problem, 'code' | 'de
 
 interface PendingReport {
   report: Report;
-  /** Characters on the wire, about. */
+  /** Size on the wire in characters, about. */
   size: number;
   resolve: (verdict: Verdict) => void;
   reject: (error: unknown) => void;
@@ -36,7 +36,7 @@ export interface ReportQueueOptions {
   config: Pick<RunnerConfig, 'id'>;
   /** The random name of this process. */
   instance: string;
-  /** No request follows it. */
+  /** Aborted when no further request is to be sent. */
   stop: AbortSignal;
   /** Whether a start will be reported as soon as a run ends. */
   isStartExpected: () => boolean;
@@ -49,7 +49,7 @@ export class ReportQueue {
   /** A report must be sent as soon as a request may be. */
   #isDue = false;
   #isStartWaiting = false;
-  /** It is sent at the end of this turn. */
+  /** True when the queue is sent at the end of this turn of the event loop. */
   #isScheduled = false;
   #cancelWait: (() => void) | undefined;
 
@@ -153,7 +153,7 @@ function bulkLength(waiting: readonly PendingReport[]): number {
 const REDUCED = 'simbatch_result_reduced';
 
 /**
- * The same outcome without what may be too large or too odd: first without what the simulation left, then without what the
+ * The outcome without the parts that may be too large or too odd: first without those that the simulation left, then without what the
  * runner measured, which an older coordinator does not know. Undefined when nothing is left to leave out.
  */
 function reduced(report: Report, error: ApiError): Report | undefined {

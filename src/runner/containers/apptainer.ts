@@ -18,7 +18,7 @@ export async function openApptainer(client: RuntimeClient, cache: string): Promi
     name: 'apptainer',
     program: client.program,
     version,
-    // Its processes stay in the run's cgroup, which limits them.
+    // The processes of the container stay in the run's cgroup, which limits them.
     enforces: { memoryBytes: false, cpuMilli: false },
     detached: undefined,
     resolve: (image) => resolve(client, cache, image),

@@ -7,7 +7,7 @@ import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } 
 
 /** @throws Error when the program does not answer. */
 export async function openCharliecloud(given: RuntimeClient): Promise<ContainerRuntime> {
-  // ch-run needs USER.
+  // ch-run needs the variable USER.
   const client = given.with('USER', 'simbatch');
   const version = await client.version();
   return {

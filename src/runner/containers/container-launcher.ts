@@ -10,7 +10,7 @@ import type { ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts
 
 export interface ContainerLauncherOptions extends Omit<ContainerRun, 'image' | 'cwd'> {
   runtime: ContainerRuntime;
-  /** As the study names it. */
+  /** The image as the study names it. */
   image: string;
   resolve: () => Promise<ResolvedImage | Error>;
   clock: Clock;
@@ -18,7 +18,7 @@ export interface ContainerLauncherOptions extends Omit<ContainerRun, 'image' | '
 
 /** Exit codes above this are the number of a signal and 128. */
 const SIGNAL_BASE = 128;
-/** Kept of stderr, to distinguish a fault of the runtime from a failure of the simulation. */
+/** Bytes of stderr that are kept, to distinguish a fault of the runtime from a failure of the simulation. */
 const KEPT_BYTES = 4096;
 /** How long the message of a runtime may follow its exit. */
 const MESSAGE_MS = 250;

@@ -137,7 +137,7 @@ export class Containers {
   }
 }
 
-/** Of the container of an attempt, by its output directory. */
+/** The name of the container of an attempt, from its output directory. */
 export function containerName(directory: string): string {
   return `simbatch-${createHash('sha256').update(directory).digest('hex').slice(0, 24)}`;
 }

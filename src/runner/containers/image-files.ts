@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** By path: the digest, and the state of the file that it was computed for. */
+/** Digests by path, each with the state of the file for which it was computed. */
 const known = new Map<string, { state: string; digest: Promise<string> }>();
 
 /** SHA-256 of a file as `sha256:...`; computed once for each state of the file. @throws the system's error. */
@@ -27,7 +27,7 @@ async function hash(path: string): Promise<string> {
 
 export interface CachedFile {
   path: string;
-  /** Where it is written until it is whole. */
+  /** Path at which the image is written until it is whole. */
   partial: string;
   /** Makes the partial file the cached one. */
   keep: () => Promise<void>;

@@ -38,7 +38,7 @@ export async function openDocker(client: RuntimeClient): Promise<ContainerRuntim
   };
   const enforces = { memoryBytes: info.MemoryLimit === true, cpuMilli: info.CpuCfsQuota === true };
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  // Otherwise the files of a run would belong to root.
+  // The container runs as this user, or the files of a run would belong to root.
   const user = uid === undefined || gid === undefined ? [] : ['--user', `${String(uid)}:${String(gid)}`];
   return new OciRuntime({ name: 'docker', version, enforces, runOptions: user }, client);
 }
@@ -63,7 +63,7 @@ class OciRuntime implements ContainerRuntime {
   readonly #atOnce: readonly string[];
   readonly detached = {
     kill: async (name: string): Promise<void> => {
-      // Also a container that was created and not started yet.
+      // `rm --force` also removes a container that was created and not started yet.
       await this.#client.output(['rm', '--force', ...this.#atOnce, name]).catch(() => '');
     },
     isRunning: async (name: string): Promise<boolean> => {

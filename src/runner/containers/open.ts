@@ -11,7 +11,7 @@ import type { ContainerRuntime } from './runtime.ts';
 import { oneLine } from '../system-error.ts';
 
 interface RuntimeEntry {
-  /** Looked up in PATH. */
+  /** Name of the program, looked up in PATH. */
   program: string;
   open: (client: RuntimeClient, outputRoot: string) => Promise<ContainerRuntime>;
 }

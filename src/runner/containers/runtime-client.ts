@@ -36,7 +36,7 @@ export class RuntimeClient {
     return (stdout + stderr).trim();
   }
 
-  /** The same program with one more variable where the runner has none of this name. */
+  /** Returns a client of the same program with one more variable, where the runner has none of this name. */
   with(name: string, value: string): RuntimeClient {
     return new RuntimeClient(this.program, { [name]: value, ...this.env }, this.#clock);
   }

@@ -23,7 +23,7 @@ export interface ArtifactLimits {
   metadataValues: number;
 }
 
-/** Below the limits of the coordinator. */
+/** Limits of the runner, below those of the coordinator. */
 export const ARTIFACT_LIMITS: ArtifactLimits = {
   files: LIMITS.outputFiles / 5,
   pathLength: 4 << 20,
@@ -34,7 +34,7 @@ export const ARTIFACT_LIMITS: ArtifactLimits = {
 };
 
 export interface Artifacts {
-  /** Absolute paths, sorted. */
+  /** Absolute paths of the files, sorted. */
   files: string[];
   metadata: Record<string, unknown>;
   /** Omitted files and the reasons, for people. */
@@ -156,7 +156,7 @@ async function readBounded(path: string, maxBytes: number): Promise<string | und
   }
 }
 
-/** At most `size` bytes, whatever is appended meanwhile. */
+/** Reads `size` bytes at most, whatever is appended meanwhile. */
 function readBeginning(fd: number, size: number): string {
   const bytes = Buffer.allocUnsafe(size);
   let done = 0;

@@ -36,7 +36,7 @@ const WAIT_SECS = 25;
 const AT_ONCE = 4;
 /** Shorter than the coordinator waits for an answer. */
 const READ_DEADLINE_MS = 15_000;
-/** After an answer that the runner did not expect. */
+/** Pause after an answer that the runner did not expect. */
 const PAUSE_MS = 5_000;
 /** A runner does not ask more often than this when answers come without waiting. */
 const HASTY_MS = 50;
@@ -92,7 +92,7 @@ class FileService {
     if (this.#held.has(request.request_id)) return;
     this.#held.set(request.request_id, request);
     if (request.type === 'live') {
-      // From memory: it does not wait for the disk as the others may.
+      // A live view is answered from memory, and does not wait for the disk as a file may.
       void this.#answer(request).finally(() => this.#held.delete(request.request_id));
       return;
     }

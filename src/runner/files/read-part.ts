@@ -10,7 +10,7 @@ import { LinkInPath, openBelow } from './open-below.ts';
 export interface FilePart {
   bytes: Uint8Array;
   offset: number;
-  /** Of the whole file. */
+  /** Size of the whole file, in bytes. */
   size: number;
   version: string;
   modifiedMs: number;

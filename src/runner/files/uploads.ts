@@ -49,7 +49,7 @@ export class Uploads {
     this.#options = options;
   }
 
-  /** Attempts with files to send. */
+  /** Number of attempts with files to send. */
   get size(): number {
     return this.#size;
   }
@@ -81,7 +81,7 @@ export class Uploads {
       });
   }
 
-  /** The same for files that a former process has not sent. */
+  /** Uploads the files that a former process has not sent. */
   resume(record: SpooledAttempt): void {
     const actor = new AttemptActor(record, this.#options.log);
     actor.send({ type: 'RECOVERED', upload: true });
@@ -92,7 +92,7 @@ export class Uploads {
     this.add(actor, record);
   }
 
-  /** Never rejects. */
+  /** Uploads the files of an attempt. Never rejects. */
   async #upload(actor: AttemptActor, record: SpooledAttempt): Promise<void> {
     const { spool, log } = this.#options;
     const about = { ...actor.ref };

@@ -53,7 +53,7 @@ export type Answer =
   | { type: 'reaped'; id: number }
   | { type: 'pong' };
 
-/** A chunk of what a process has written. */
+/** A chunk of the output of a process. */
 export interface OutputChunk {
   type: 'output';
   id: number;

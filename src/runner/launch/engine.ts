@@ -11,7 +11,7 @@ import { systemCode } from '../system-error.ts';
 
 export interface Python {
   executable: string;
-  /** E.g. `3.11.7`. */
+  /** Version of the interpreter, e.g. `3.11.7`. */
   version: string;
 }
 
@@ -58,7 +58,7 @@ export async function findPython(configured: string | undefined, searchPath: str
       const version = /Python (\S{1,40})/.exec(`${stdout}${stderr}`)?.[1];
       if (version !== undefined) return { executable: await inPath(executable, searchPath), version };
     } catch {
-      // Not there or not a Python: the next one.
+      // The candidate is absent or not a Python: the next one is tried.
     }
   }
   return undefined;
@@ -73,7 +73,7 @@ async function inPath(name: string, searchPath: string): Promise<string> {
       await access(path, constants.X_OK);
       if ((await stat(path)).isFile()) return path;
     } catch {
-      // Not in this folder.
+      // The folder does not have the program.
     }
   }
   return name;
@@ -85,7 +85,7 @@ export async function entrypointFault(entrypoint: string, python: string | undef
   return problem === undefined ? undefined : `the entrypoint ${entrypoint} ${problem}`;
 }
 
-/** The same as the end of a sentence that begins with the entrypoint. */
+/** The problem as the end of a sentence that begins with the entrypoint. */
 export async function entrypointProblem(entrypoint: string, python: string | undefined): Promise<string | undefined> {
   if (imageEntrypoint(entrypoint) !== undefined) return undefined;
   const launch = commandOf(entrypoint, python);

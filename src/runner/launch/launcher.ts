@@ -42,7 +42,7 @@ export interface LaunchContext {
 export interface LaunchedProcess {
   stdout: Readable;
   stderr: Readable;
-  /** Never rejects. */
+  /** The end of the process. Never rejects. */
   ended: Promise<Ending>;
   /** Why this process was started cold although its engine is to be warm, for the result. */
   note?: string;
@@ -53,7 +53,7 @@ export interface LaunchedProcess {
 export interface StartedContainer {
   /** Name and version, e.g. `podman version 4.3.1`. */
   runtime: string;
-  /** As the study names it. */
+  /** The image as the study names it. */
   image: string;
   /** `sha256:...` of the image that was started; absent where the runtime has none. */
   digest?: string;
@@ -61,9 +61,9 @@ export interface StartedContainer {
 
 /** A launcher with processes of its own. */
 export interface WarmLauncher extends Launcher {
-  /** Ends them when their runs have ended; no launch follows. */
+  /** Ends the warm processes when their runs have ended; no launch follows. */
   retire(): void;
-  /** Ends them at once. */
+  /** Ends the warm processes at once. */
   kill(): void;
 }
 

@@ -46,9 +46,9 @@ export const ONLY_COLD: LauncherChoice = {
 
 export class Launchers {
   readonly #options: LaunchersOptions;
-  /** By engine and environment, the last used at the end. */
+  /** Warm launchers by engine and environment, the last used at the end. */
   readonly #warm = new Map<string, { engine: string; launcher: WarmLauncher }>();
-  /** Starts programs. */
+  /** The launcher that starts a program for each run. */
   readonly #cold: Launcher & Partial<Pick<Starter, 'close'>>;
 
   constructor(options: LaunchersOptions) {
@@ -100,7 +100,7 @@ export class Launchers {
   /** Resolves when such a run can be launched without waiting, at the latest after `PREPARE_MS`. */
   async prepare(engine: Engine, env: Environment): Promise<void> {
     const launcher = this.of(engine, env);
-    // Until the starter is there the runner itself starts programs.
+    // The runner itself starts programs until the starter is ready.
     if (launcher !== this.#cold) await this.#within(PREPARE_MS, launcher.prepare?.());
   }
 

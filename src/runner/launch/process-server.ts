@@ -22,12 +22,12 @@ const FORK_MS = 10_000;
 const PING_MS = 5000;
 const ANSWER_MS = 15_000;
 const END_MS = 5000;
-/** How long its last answers may take after it has ended. */
+/** Longest time for the last answers of a server that has ended. */
 const LAST_ANSWERS_MS = 250;
 const KEPT_OUTPUT = 2000;
 
 export interface ProcessServerOptions {
-  /** For messages: `forkserver`. */
+  /** Name of the server in messages: `forkserver`. */
   name: string;
   command: string;
   args: readonly string[];
@@ -155,13 +155,13 @@ export class ProcessServer {
     this.#endIfOver();
   }
 
-  /** Ends it at once, and with it the runs it has. */
+  /** Ends the server at once, and its runs with it. */
   kill(): void {
     this.#event({ type: 'RETIRE' });
     this.#child.kill('SIGKILL');
   }
 
-  /** Its last line of output, for messages. */
+  /** The last line of the server's output, for messages. */
   get lastOutput(): string {
     return this.#output.trim().split('\n').at(-1) ?? '';
   }
@@ -258,14 +258,14 @@ export class ProcessServer {
     this.#options.clock.after(END_MS, () => this.#child.kill('SIGKILL'));
   }
 
-  /** Ends it by force; its runs are lost. */
+  /** Ends the server by force; its runs are lost. */
   #give(fault: string): void {
     this.#fault ??= `by the runner: ${fault}`;
     this.#child.kill('SIGKILL');
   }
 
   async #exited(how: string, signal: NodeJS.Signals | undefined): Promise<void> {
-    // Its last answers may still be in the channel.
+    // The last answers of the server may still be in the channel.
     const closed = new Promise((resolve) => this.#control.once('close', resolve));
     if (!this.#control.destroyed) await Promise.race([closed, sleep(this.#options.clock, LAST_ANSWERS_MS)]);
     const said = this.lastOutput;

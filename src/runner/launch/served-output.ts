@@ -15,7 +15,7 @@ export class ServedOutputs {
     this.#onClosed = onClosed;
   }
 
-  /** How many are open. */
+  /** Number of outputs that are open. */
   get size(): number {
     return this.#open.size;
   }

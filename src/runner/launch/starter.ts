@@ -19,7 +19,7 @@ const MOST_ENVIRONMENTS = 16;
 
 export interface StarterOptions {
   python: string;
-  /** Inherited by the server, for what its interpreter needs. */
+  /** Environment of the server, with the variables that its interpreter needs. */
   env: Readonly<Record<string, string>>;
   clock: Clock;
   log: Log;
@@ -63,7 +63,7 @@ export class Starter implements Launcher {
     const { command, args, env, contract, cwd } = launch;
     const base = this.#numberOf(env, server);
     const result = await server.create({ type: 'spawn', command, args, base, env: contract, cwd }, context);
-    // It imports nothing, so nothing of it can have changed.
+    // The starter imports no module of the simulation, so none can have changed.
     if (result === 'stale') return { type: 'failed-to-start', code: undefined };
     if ('ended' in result) void result.ended.then((ending) => this.#noteEnd(ending));
     return result;

@@ -10,7 +10,7 @@ import { RESERVED_BYTES } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
 
 const SCRIPT = join(packageRoot, 'clients', 'node', 'warm', 'wait.cjs');
-/** Each takes about 7 MB beside what processes of Node share. */
+/** Most processes that wait: each takes about 7 MB beside the memory that processes of Node share. */
 const MOST_WAITING = 8;
 
 export interface WaitingNodeOptions {
@@ -67,7 +67,7 @@ export class WaitingNode implements WarmLauncher {
       });
     });
     const channel = channelOf(child);
-    // It answers only when it could not enter the cgroup.
+    // The process answers only when it could not enter the cgroup.
     channel.once('data', (why: Buffer) => scope.disown(why.toString().trim()));
     channel.end(`${JSON.stringify({ env: launch.contract, cgroup: cgroup?.directory ?? null })}\n`);
     for (const it of [child, child.stdout, child.stderr]) hold(it, true);

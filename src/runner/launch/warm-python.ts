@@ -51,7 +51,7 @@ export class WarmPython implements WarmLauncher {
     return this.#runs;
   }
 
-  /** Why its runs are started cold; undefined while they are forked. */
+  /** The reason why runs of the engine are started cold; undefined while they are forked. */
   get coldBecause(): string | undefined {
     return this.#actor.getSnapshot().context.reason;
   }
@@ -85,7 +85,7 @@ export class WarmPython implements WarmLauncher {
     this.#server = undefined;
   }
 
-  /** Ends its forkserver, and with it the runs it has. */
+  /** Ends the forkserver, and its runs with it. */
   kill(): void {
     this.#isClosed = true;
     this.#server?.kill();
@@ -129,7 +129,7 @@ export class WarmPython implements WarmLauncher {
       if (this.#isClosed || (this.#isCold && !(await this.#hasChanged()))) return undefined;
       const server = (this.#server ??= this.#start());
       const readiness = await server.ready;
-      // Another start may have taken its place meanwhile.
+      // Another server may have been started meanwhile.
       if (this.#server !== server) continue;
       if (readiness === undefined) this.#server = undefined;
       else if ('refused' in readiness) {

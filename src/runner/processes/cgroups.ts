@@ -78,7 +78,7 @@ export class RunCgroup {
     return this.#limited.has('memory.max') && this.#oomKills() > this.#oomKillsBefore;
   }
 
-  /** Makes it ready for the next run; it must be empty. */
+  /** Makes the cgroup ready for the next run; it must be empty. */
   reset(): void {
     for (const file of this.#limited) writeFileSync(join(this.directory, file), 'max');
     this.#limited.clear();
@@ -191,7 +191,7 @@ export class Cgroups {
       try {
         cgroup.remove();
       } catch {
-        // Removed by the next start.
+        // The next start of a runner removes the cgroup.
       }
     }
     closeSync(this.#home);

@@ -36,7 +36,7 @@ export class ProcessTable {
   #boot: string | undefined;
   /** Processes whose environment was read and does not name an output directory. */
   readonly #foreign = new Set<number>();
-  /** Processes with the marker of a run: their start and the marker. With many slots, most of the others are such. */
+  /** Start and marker of the processes that have the marker of a run, which are most processes of a runner with many slots. */
   readonly #marked = new Map<number, { start: string; marker: string }>();
   #foreignSinceMs = 0;
   #isAvailable: boolean | undefined;
@@ -57,7 +57,7 @@ export class ProcessTable {
     return stat === undefined ? undefined : this.startAt(stat.start);
   }
 
-  /** As `processStart`, of a process that started so many ticks after boot. */
+  /** The form of `processStart` for a process that started `ticks` clock ticks after boot. */
   startAt(ticks: string): string | undefined {
     try {
       this.#boot ??= readFileSync(`${this.#root}/sys/kernel/random/boot_id`, 'utf8').trim();

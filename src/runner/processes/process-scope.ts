@@ -24,7 +24,7 @@ export interface ProcessTools {
 
 /** A container of the run, whose processes are not descendants of the run's first process. */
 export interface AttachedContainer {
-  /** For people: `container simbatch-...`. */
+  /** Name of the scope for people: `container simbatch-...`. */
   what: string;
   /** Ends and removes it. Never rejects. */
   kill: () => Promise<void>;
@@ -40,7 +40,7 @@ export class ProcessScope {
   readonly #limits: CgroupLimits;
   #cgroup: RunCgroup | undefined;
   #leader: number | undefined;
-  /** When the leader started, as `processStart` returns it: another process with its pid has another. */
+  /** Start time of the leader as `processStart` returns it: another process with the same pid has another one. */
   #leaderStart: string | undefined;
   #container: AttachedContainer | undefined;
   /** Why the limits of the container do not take effect, if so. */
@@ -148,7 +148,7 @@ export class ProcessScope {
         left.push({ pid: 0, command: this.#container.what, state: '' });
       }
       if (left.length === 0 || clock.monotonicMs() >= endMs) return left;
-      // Again at each look: processes that were being created meanwhile are found by the next one.
+      // The kill is repeated at each look, which finds processes that were being created at the last one.
       this.kill();
       for (const { pid } of left) if (pid !== 0) sendKill(pid);
       await sleep(clock, lookMs);
@@ -279,6 +279,6 @@ function sendKill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is dead, or another user's.
+    // The process is dead, or another user's.
   }
 }

@@ -11,7 +11,7 @@ export const MAX_CHECK_FREQUENCY_HZ = 1000;
 
 /** The first sample that met a condition. */
 export interface ConditionHit {
-  /** As submitted, e.g. `< 0`. */
+  /** The condition as submitted, e.g. `< 0`. */
   condition: string;
   variable: string;
   value: number;
@@ -50,7 +50,7 @@ export class Watchdog {
   #reported = false;
 
   /**
-   * With `enabled: false` nothing is evaluated. A frequency of 0, below 0, above MAX_CHECK_FREQUENCY_HZ or not finite
+   * A configuration with `enabled: false` evaluates no condition. A frequency of 0, below 0, above MAX_CHECK_FREQUENCY_HZ or not finite
    * is taken as MAX_CHECK_FREQUENCY_HZ. Throws `invalid-configuration` for a condition that cannot be read: the
    * coordinator refuses those at submission, so a runner meets one only from elsewhere.
    */
@@ -96,7 +96,7 @@ export class Watchdog {
     if (rules === undefined) return undefined;
     let seen = false;
     return (value, at) => {
-      // NaN meets nothing: a variable that is always NaN was never judged.
+      // NaN meets no condition: a variable that is always NaN was never judged.
       if (!seen && !Number.isNaN(value)) {
         seen = true;
         this.#seen.add(variable);

@@ -128,7 +128,7 @@ export class TelemetryFile {
   readonly path: string;
   /** Rows in all row groups, with a footer or not. */
   rows = 0;
-  /** Chunks in all row groups. */
+  /** Number of chunks in all row groups. */
   chunks = 0;
   /** Bytes written, footers included. */
   bytes = 0;

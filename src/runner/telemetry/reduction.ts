@@ -24,7 +24,7 @@ export class Reduction {
   /** The variables with a value that waits. */
   #waiting: Variable[] = [];
   readonly #capacity: number;
-  /** Made when it is needed: most runs send nothing. */
+  /** The reduced sample; made when it is needed, since most runs send none. */
   #out: Sample | undefined;
   #originHigh = 0;
   #originLow = 0;
@@ -68,7 +68,7 @@ export class Reduction {
     }
   }
 
-  /** Stores what still waits. */
+  /** Stores the samples that still wait. */
   finish(): void {
     this.#emit(this.#waiting);
     this.#waiting = [];

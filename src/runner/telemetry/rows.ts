@@ -11,7 +11,7 @@ export class Column {
   rows = new Uint32Array(FIRST_CAPACITY);
   values = new Float64Array(FIRST_CAPACITY);
   count = 0;
-  /** How many of them are in the journal. */
+  /** Number of rows that are in the journal. */
   journaled = 0;
 
   /** Sets the value of `row`, which is the last row of this column or a later one. */
@@ -36,10 +36,10 @@ export class Column {
 }
 
 export class Rows {
-  /** In order of first appearance. */
+  /** Columns in the order of their first values. */
   readonly columns = new Map<string, Column>();
   count = 0;
-  /** Values in all columns. */
+  /** Number of values in all columns. */
   values = 0;
   /** How many rows are in the journal. */
   journaled = 0;

@@ -30,7 +30,7 @@ export class Sample {
 /** Counts of the samples of one call, which the tally of its job includes. */
 export class Tally {
   accepted = 0;
-  /** Samples refused whole. */
+  /** Number of samples that were refused whole. */
   refused = 0;
   /** Values left out of accepted samples. */
   refusedValues = 0;
@@ -210,7 +210,7 @@ export class SampleReader {
     return found;
   }
 
-  /** Up to ten bytes, least significant first: 32 bits in `low`, 32 in `high`, the rest must not be there. */
+  /** Reads up to ten bytes, least significant first: 32 bits in `low`, 32 in `high`, the rest must not be there. */
   #timestamp(): void {
     let low = 0;
     let high = 0;
@@ -232,7 +232,7 @@ export class SampleReader {
     throw malformed;
   }
 
-  /** Reads a length and returns where what follows ends. */
+  /** Reads the length of a field and returns the end of the field. */
   #span(limit: number): number {
     const end = this.#varint() + this.#at;
     if (end > limit) throw malformed;

@@ -34,7 +34,7 @@ export interface StoreOptions {
 export interface StoreSummary {
   /** Path of the Parquet file; null when nothing was stored. */
   location: string | null;
-  /** Rows in it. */
+  /** Number of rows in the file. */
   rows: number;
   /** Why not everything was stored; null when all was. */
   problem: string | null;
@@ -100,7 +100,7 @@ export class TelemetryStore {
       this.#enqueue(async () => {
         this.#flushQueued = false;
         const { file, journal } = await this.#opened();
-        // These rows, even if others have taken their place meanwhile: the queue keeps the order of the job.
+        // The rows of this call are written, even if newer ones are in the buffer: the queue keeps the order of the job.
         if (rows.count > rows.journaled) await journal.append(rows, file.rows);
       });
     }
@@ -136,7 +136,7 @@ export class TelemetryStore {
     const { file, journal } = await this.#opened();
     if (rows.count > 0) await file.append(rows.count, await this.#encode(rows));
     if (file.bytes > file.footedBytes) await file.writeFooter();
-    // Only now: until the footer is durable the journal is the only readable copy.
+    // The journal is removed last: until the footer is durable it is the only readable copy.
     await journal.remove();
     await file.close();
   }

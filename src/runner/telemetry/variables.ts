@@ -19,7 +19,7 @@ export interface Variable {
   probe: Probe | undefined;
   /** True once a value of it has come. */
   seen: boolean;
-  /** Its values in the live view; null: the view has no place for it; undefined: none has come to a view. */
+  /** Values of the variable in the live view; null: the view has no place for them; undefined: no value has arrived. */
   live: LiveSeries | null | undefined;
   /** The tick of its last value, that value and its time, and whether it waits to be stored (see reduction.ts). */
   tick: number;

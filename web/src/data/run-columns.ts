@@ -4,7 +4,7 @@ import type { JobStatus } from '../../../src/contract/types.ts';
 
 /** A page of runs, in the order of run ids. NaN means unknown. Times in ms since the epoch. */
 export interface RunChunk {
-  /** Run ids. */
+  /** Ids of the runs, by row. */
   runs: Uint32Array;
   status: Uint8Array;
   started: Float64Array;

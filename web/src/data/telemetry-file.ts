@@ -12,7 +12,7 @@ import { telemetryZero } from '../../../src/domain/telemetry-clock.ts';
 /** The samples of one variable in the order of time. */
 export interface Line {
   name: string;
-  /** Since the zero of `telemetryZero`. */
+  /** Seconds since the zero of `telemetryZero`. */
   secs: number[];
   /** Null for a value that is not finite: a gap. */
   values: (number | null)[];

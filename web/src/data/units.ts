@@ -2,7 +2,7 @@
 import type { BatchSubmission } from '../../../src/contract/types.ts';
 import { EXECUTION_SECS } from '../../../src/domain/runs/outputs.ts';
 
-/** By name; a name without units is absent. */
+/** Units by name; a name without units is absent. */
 export interface Units {
   parameters: ReadonlyMap<string, string>;
   outputs: ReadonlyMap<string, string>;

@@ -33,7 +33,7 @@ export function VariableChoice({ label, value, variables, none, onChange }: Choi
 interface MenuProps {
   variables: readonly Variable[];
   shown: readonly Variable[];
-  /** More are not readable. */
+  /** Most choices: more are not readable. */
   most: number;
   onChange: (keys: readonly string[]) => void;
 }

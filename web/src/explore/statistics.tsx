@@ -13,7 +13,7 @@ import { changeQuery } from '../router.ts';
 const QUANTILES = [0.05, 0.5, 0.95];
 const COLUMNS = ['Output', 'Values', 'Mean', 'Standard deviation', ...QUANTILES.map((p) => `P${100 * p}`)];
 
-/** Of the answer without another. */
+/** Confidence of the answer, where the reader chooses no other. */
 const CONFIDENCE = 0.95;
 const INFINITIES = ['−∞', '∞'] as const;
 

@@ -7,7 +7,7 @@ import { useStore } from '../data/use-store.ts';
 
 interface Views {
   views: readonly StudyView[];
-  /** Why the latest request failed; undefined when it did not. */
+  /** The reason why the latest request failed; undefined when it did not. */
   error: string | undefined;
 }
 

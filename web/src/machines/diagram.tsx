@@ -8,7 +8,7 @@ interface Props {
   counts?: Readonly<Record<string, number>>;
   /** Events per second, or their totals, by `from|event|to`. */
   flow: Readonly<Record<string, number>>;
-  /** Of the numbers of `flow`; rates where absent. */
+  /** The unit of the numbers of `flow`; rates where absent. */
   unit?: 'rate' | 'total';
   /** Mean time in each state, in seconds. */
   times?: Readonly<Record<string, number>> | undefined;
@@ -136,7 +136,7 @@ function EdgePath({
   );
 }
 
-/** Straight lines with rounded corners. */
+/** Returns the path of straight lines with rounded corners. */
 function smooth(points: number[][]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';

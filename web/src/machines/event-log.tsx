@@ -8,7 +8,7 @@ import { grouped, type Event } from './event-groups.ts';
 interface EventLogProps {
   kind: string;
   events: readonly Event[];
-  /** Stays chosen on the pages of single actors. */
+  /** The study, which stays chosen on the pages of single actors. */
   study?: string | undefined;
 }
 

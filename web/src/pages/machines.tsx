@@ -51,7 +51,7 @@ const TITLES = {
 interface PageProps {
   kind: string;
   actor: string | undefined;
-  /** Of the job machine: the study whose totals are shown. */
+  /** The study whose totals the job machine shows. */
   study: string | undefined;
 }
 

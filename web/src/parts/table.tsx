@@ -17,7 +17,7 @@ interface TableProps {
   /** A string is a column with this name. */
   columns: readonly (string | Column)[];
   className?: string;
-  /** The rows. */
+  /** The rows of the table. */
   children: ReactNode;
 }
 

@@ -14,7 +14,7 @@ export interface Histogram {
   /** Runs beyond the edges: a long tail is not squeezed into the last bin. */
   below: number;
   above: number;
-  /** Of the selected runs. */
+  /** Number of the selected runs in the bin. */
   count: number;
   mean: number;
   sd: number;

@@ -65,9 +65,9 @@ export function courseOf(table: Ends): Course | undefined {
 interface Projected {
   times: number[];
   completed: (number | null)[];
-  /** Completed and failed together. */
+  /** Completed and failed runs together. */
   ended: (number | null)[];
-  /** From the last end to the estimated end; undefined without an estimate. */
+  /** The line from the last end to the estimated end; undefined without an estimate. */
   projection: (number | null)[] | undefined;
 }
 

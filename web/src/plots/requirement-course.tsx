@@ -8,7 +8,7 @@ const NAMED = [1 / 100, 1 / 10, 1];
 
 type Point = JudgedRequirement['course'][number];
 
-/** Nothing before the second run: one point makes no line. */
+/** The bounds of a requirement over the number of runs. It is empty before the second run: one point makes no line. */
 export function RequirementCourse({ of: { course, probability, look } }: { of: JudgedRequirement }) {
   const last = course.at(-1);
   if (last === undefined || course.length < 2) return null;

@@ -15,10 +15,10 @@ export interface Series {
   fill?: boolean;
   /** Thin line without points: the edge of a band. Edges come in pairs, the lower one first. */
   edge?: boolean;
-  /** Of an edge: its band is drawn paler. */
+  /** True for the edge of a band that is drawn paler. */
   pale?: boolean;
   thin?: boolean;
-  /** A single point, marked. */
+  /** True for a single point, which is marked. */
   point?: boolean;
   /** A horizontal line. The axis is extended to a line clearly beyond the values, not to a line at their edge. */
   limit?: number;
@@ -95,7 +95,7 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
     hour: 'numeric',
     minute: '2-digit',
     ...(stepSecs < 60 ? { second: '2-digit' } : {}),
-    // Without them, labels within a second would all be equal.
+    // Labels within a second would all be equal without these digits.
     ...(stepSecs < 1 ? { fractionalSecondDigits: Number.isInteger(stepSecs * 10) ? 1 : 2 } : {}),
   });
   const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });

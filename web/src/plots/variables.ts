@@ -143,7 +143,7 @@ export function sampleRuns(status: Uint8Array, limit: number): Uint32Array {
     const rank = rankOf(status[run]!);
     const at = seen[rank]!;
     seen[rank] = at + 1;
-    // Taken where the share of the quota that is due rises to the next whole number.
+    // A run is taken where its quota, in proportion to the runs passed, rises to the next whole number.
     const share = quotas[rank]! / counts[rank]!;
     if (Math.floor((at + 1) * share + 1e-9) > Math.floor(at * share + 1e-9)) {
       if (length < sample.length) sample[length] = run;

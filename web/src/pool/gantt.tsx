@@ -29,7 +29,7 @@ export function Gantt({ runners, now }: { runners: readonly Runner[]; now: numbe
     [shown.map((it) => it.current_jobs).join(), data, round],
   );
   const first = Math.min(...rows.map((it) => it.first));
-  // Of a runner with many short runs only the latest attempts are known: before them nothing is drawn for any runner.
+  // Only the latest attempts of a runner with many short runs are known: before them nothing is drawn for any runner.
   const known = Math.max(...rows.map((it) => (it.isCut ? it.first : -Infinity)));
   const from = Math.max(now - WINDOW_MS, known, Math.min(first, now - LEAST_MS));
   if (shown.length === 0) return null;
@@ -84,7 +84,7 @@ interface Row {
   isCut: boolean;
 }
 
-/** As many as the coordinator keeps of each runner. */
+/** Attempts that the coordinator keeps of each runner. */
 const KEPT = 240;
 
 function rowsOf(runners: readonly Runner[], attempts: PoolHistory['attempts'], now: number): Row[] {
@@ -97,7 +97,7 @@ function rowsOf(runners: readonly Runner[], attempts: PoolHistory['attempts'], n
         to: Date.parse(it.ended_at),
         outcome: it.outcome,
       }));
-    // When a held run started is not known here: not before the last one of its lane ended.
+    // The start of a held run is not known here; it is not before the end of the last attempt of its lane.
     const slots = usableSlots(runner.capabilities, runner.slots_lost);
     const lanes = lanesOf(ended, slots);
     const held = runner.current_jobs.slice(0, slots);

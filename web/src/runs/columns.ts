@@ -3,7 +3,7 @@ import type { BatchSubmission, StudyAttribution, StudyDistributions } from '../.
 import { labelOf } from '../plots/variables.ts';
 
 export interface Column {
-  /** In addresses: `run`, `state`, ..., `p.NAME`, `o.NAME`. */
+  /** Key of the column in addresses: `run`, `state`, ..., `p.NAME`, `o.NAME`. */
   key: string;
   /** The column of the endpoint. */
   name: string;
@@ -13,7 +13,7 @@ export interface Column {
   kind: 'run' | 'state' | 'text' | 'time' | 'seconds' | 'number' | 'error';
 }
 
-/** Always shown, and the first ones. */
+/** Columns that are always shown, before the others. */
 export const PINNED = ['run', 'state'];
 
 const RUN_COLUMNS: readonly Omit<Column, 'group'>[] = [

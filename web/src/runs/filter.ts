@@ -96,7 +96,7 @@ export interface Filters {
   statuses: readonly string[];
   runner: string | null;
   ranges: Ranges;
-  /** In the filter language. */
+  /** The text in the filter language. */
   text: string;
 }
 

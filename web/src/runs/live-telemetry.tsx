@@ -8,7 +8,7 @@ import { TimeSeries } from '../plots/time-series.tsx';
 import { livePlot, notesOf, startOf } from './live-plot.ts';
 
 const EVERY_MS = 1_000;
-/** After a refusal: the run may have just begun, its runner may come back. */
+/** Pause after a refusal: the run may have just begun, or its runner may come back. */
 const AGAIN_MS = 3_000;
 
 interface Live {
@@ -55,7 +55,7 @@ function useLive(jobId: string, isAsked: boolean): Live {
   return live;
 }
 
-/** Nothing for a run that was not running while this page was open. */
+/** The live telemetry of a run; empty for a run that was not running while this page was open. */
 export function LiveTelemetry({ job, submission }: { job: Job; submission: BatchSubmission | undefined }) {
   const isRunning = job.status === 'Running';
   const isKept = submission?.config.telemetry.live === true;

@@ -42,7 +42,7 @@ export function StudyHead({ progress, answer }: Props) {
   );
 }
 
-/** When it will be done, or how long it took. */
+/** The time at which a study will be done, or the time that it took. */
 function End({ progress }: { progress: BatchStatusResponse }) {
   const { batch, eta, estimated_completion_time_mins: mins, stragglers = [] } = progress;
   if (!isOpen(batch)) {

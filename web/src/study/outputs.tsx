@@ -9,7 +9,7 @@ import { count } from '../parts/time.tsx';
 import { Spark } from '../plots/spark.tsx';
 import { hrefOf } from '../router.ts';
 
-/** As many as the first screen has room for. */
+/** Outputs for which the first screen has room. */
 const SHOWN = 5;
 export const PERCENTILES = [0.05, 0.5, 0.95];
 

@@ -6,7 +6,7 @@ import { Empty, Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
-/** Runners with a bar each. */
+/** Number of runners that have a bar. */
 const SHOWN = 6;
 
 export function PoolShare({ batchId }: { batchId: string }) {

@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Verdicts({ progress, submission }: Props) {
-  // Between the end of a study and its last verdict there is none: the one before stays.
+  // A study that has just ended has no verdict for a moment: the one before stays on the page.
   const latest = useRef<RequirementVerdict[]>([]);
   latest.current = progress.requirements ?? latest.current;
   const { data: judged } = useAnswer<StudyVerdicts>(progress, latest.current.length > 0 ? 'verdicts' : undefined);

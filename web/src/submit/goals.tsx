@@ -169,7 +169,7 @@ export function Policy() {
 }
 
 interface NamedRowsProps {
-  /** Of an object whose members are the rows; it is removed with its last member. */
+  /** Pointer to the object whose members are the rows; the object is removed with its last member. */
   pointer: '/outputs' | '/labels';
   title: string;
   /** The text of the button. */

@@ -10,7 +10,7 @@ export interface Limit {
 }
 
 export interface Hit {
-  /** Since the zero of the telemetry. */
+  /** Seconds since the zero of the telemetry. */
   secs: number;
   /** Null for an infinite one. */
   value: number | null;

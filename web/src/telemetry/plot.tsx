@@ -17,9 +17,9 @@ type BandVariable = TelemetryBand['variables'][number];
 interface Shown {
   times: number[];
   series: Series[];
-  /** Shown below the plot. */
+  /** Notes that are shown below the plot. */
   notes: string[];
-  /** Of the band, for a reader that does not see the plot; above all plots it is said once. */
+  /** Notes on the band, for a reader who does not see the plot; above all plots they are shown once. */
   bandNotes: string[];
 }
 
@@ -120,7 +120,7 @@ function bandSeries(times: readonly number[], grid: readonly number[], it: BandV
   ];
 }
 
-/** From when on fewer than half of the runs are left, as the end of a sentence. */
+/** The time from which fewer than half of the runs are left, as the end of a sentence. */
 export function fewAfter(
   { runs, present }: { runs: number; present: readonly number[] },
   seconds: readonly number[],

@@ -96,7 +96,7 @@ class Summary(Answer):
         return ["name", "units", "count", "missing", "mean", "sd", "min", *names, "max"], rows
 
     def notes(self) -> List[str]:
-        """What the brackets are."""
+        """Lines that explain the brackets of the table."""
         from ..show.estimates import interval_note
 
         outputs = [one for one in self.rows() if one["count"]]
@@ -173,7 +173,7 @@ class LiveTelemetry(Answer):
 
     @property
     def sentence(self) -> Optional[str]:
-        """How many values are shown, and what is not."""
+        """The number of values that are shown, and of those that are not."""
         shown = sum(len(one["values"]) for one in self["variables"])
         parts = [f"{shown} of {sum(one['samples'] for one in self['variables'])} values, down-sampled"]
         came = {one["name"] for one in self["variables"] if one["values"]}
@@ -220,7 +220,7 @@ class LiveTelemetry(Answer):
 
 
 class Findings(Answer):
-    """What keeps a study from its end, or from being trusted."""
+    """Reasons why a study does not reach its end, or should not be trusted."""
 
     table_member = "findings"
     columns = ("severity", "code", "message", "remedy")

@@ -216,11 +216,11 @@ class Batch:
         return self._ask(answers.Comparison, "compare", **query)
 
     def findings(self) -> answers.Findings:
-        """What keeps the study from its end, or from being trusted, each with its remedy."""
+        """Reasons why the study does not reach its end, or should not be trusted, each with its remedy."""
         return answers.Findings({"findings": self._get("/findings")})
 
     def obstacles(self) -> List[str]:
-        """The findings as lines, with those of the coordinator in a folder: a runner that does not start."""
+        """The findings as lines, also about the runner that a coordinator in a folder could not start."""
         found = [f"{one['message']}; {one['remedy']}" for one in self.findings().rows()]
         local = self.coordinator.local_failures
         return [*found, *(local() if local is not None else ())]
@@ -287,7 +287,7 @@ class Batch:
         return self._descendant("audit", body)
 
     def audit_answer(self) -> answers.Audit:
-        """Of a batch that is an audit: its results beside the original ones."""
+        """The results of an audit beside the original ones."""
         return answers.Audit(self._get("/audit"))
 
     def _descendant(self, verb: str, body: Mapping[str, Any]) -> "Batch":

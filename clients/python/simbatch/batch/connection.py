@@ -20,7 +20,7 @@ class Connection:
 
     @property
     def endpoint(self) -> str:
-        """Its address."""
+        """The address of the coordinator."""
         return self.transport.endpoint
 
     def runners(self) -> List[Dict[str, Any]]:

@@ -142,7 +142,7 @@ def _continued(batch: Batch, study: "StudyDescription") -> Batch:
 
 
 def _with_pairs(error: StudyError, study: "StudyDescription") -> StudyError:
-    """The same error, with the pairs of correlations by name."""
+    """The error of a refused study, with the pairs of correlations by name."""
     faults = [Fault(one.pointer, one.detail, argument_of(one.pointer, study.pairs)) for one in error.faults]
     return StudyError(
         error.status, error.code, error.detail, faults=faults, problem=error.problem, request_id=error.request_id

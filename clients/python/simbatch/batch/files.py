@@ -46,18 +46,18 @@ class RunFile:
         self._attempt = attempt
 
     def read(self, start: int = 0, end: Optional[int] = None) -> bytes:
-        """Its bytes from `start`, counted from the end when it is negative, up to `end`.
+        """The bytes of the file from `start`, counted from the end when it is negative, up to `end`.
 
         Raises ApiError `artifact-not-uploaded` when its runner does not send it, `range-not-satisfiable` beyond its end.
         """
         return b"".join(self._open(start, end)[1])
 
     def text(self) -> str:
-        """Its content as UTF-8, with a mark for what is not."""
+        """The content of the file as UTF-8, with a replacement character for bytes that are not."""
         return self.read().decode("utf-8", "replace")
 
     def fetch(self, to: PathLike, *, overwrite: bool = False) -> Path:
-        """Copies it below a folder, and returns the path there. A copy that is there is not made again, a half one is continued.
+        """Copies the file below a folder, and returns the path there. A copy that is there is not made again, a half one is continued.
 
         Raises FileExistsError when another file is there, unless `overwrite`.
         """
@@ -94,7 +94,7 @@ class RunFile:
     def _receive(self, target: Path) -> Path:
         headers, pieces = self._open(0, None)
         size, version = int(headers["content-length"]), headers.get("etag", "")
-        # Another version of the file begins anew.
+        # The download of another version of the file begins at its first byte.
         begun = target.with_name(f"{target.name}.{hashlib.sha256(version.encode()).hexdigest()[:12]}.part")
         have = begun.stat().st_size if begun.exists() else 0
         if have > size:

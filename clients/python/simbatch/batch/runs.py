@@ -52,7 +52,7 @@ class RunView:
 
     @property
     def error(self) -> Optional[str]:
-        """Why it failed; None when it did not."""
+        """The reason why the run failed; None when it did not."""
         found: Optional[str] = self.job.get("error_message")
         return found
 

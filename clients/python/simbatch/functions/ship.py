@@ -41,7 +41,7 @@ class Artifact:
 
     @property
     def sha256(self) -> str:
-        """Of `data`."""
+        """SHA-256 of `data`, in hex."""
         return hashlib.sha256(self.data).hexdigest()
 
     def text(self) -> str:

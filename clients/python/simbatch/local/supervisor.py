@@ -48,7 +48,7 @@ class Child:
         return self._hasty >= _MOST_HASTY
 
     def start(self, stdout: Any = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-        """Starts it; its stderr is appended to `<name>.log`."""
+        """Starts the program; its stderr is appended to `<name>.log`."""
         with open(self._folder / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*find_program(), *self.arguments],
@@ -59,7 +59,7 @@ class Child:
         return self.process
 
     def tick(self) -> bool:
-        """Starts it when it has ended. Returns whether it did."""
+        """Starts the program again when it has ended. Returns whether it did."""
         if self.process is None or self.process.poll() is None or self.has_failed:
             return False
         now = time.monotonic()
@@ -78,7 +78,7 @@ class Child:
             self.process.terminate()
 
     def end(self, patience_s: float) -> None:
-        """Asks it to end, and kills it when it has not after so long."""
+        """Asks the program to end, and kills it after `patience_s`."""
         if self.process is None:
             return
         self.ask_to_end()

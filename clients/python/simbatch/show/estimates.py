@@ -39,7 +39,7 @@ def quantile_text(quantile: Mapping[str, Any]) -> str:
 
 
 def interval_note(confidence: float, missing: bool) -> str:
-    """What the brackets and the half-widths of a table of statistics are."""
+    """The line that explains the brackets and half-widths of a table of statistics."""
     level = f"{100 * confidence:.10g} %"
     meaning = f"[ ]: {level} interval of the quantile of all runs"
     if missing:

@@ -1,4 +1,4 @@
-"""What is shown of each object: the members that a representation reads. The objects are above this folder."""
+"""The members of each object that its representation reads. The objects are above this folder."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Distribution:
         return number(f"{type(self).__name__}.{name}", value)
 
     def _check(self) -> None:
-        """Relations between the members."""
+        """Checks relations between the members."""
 
     def _require(self, holds: bool, name: str, rule: str) -> None:
         if not holds:

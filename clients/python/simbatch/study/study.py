@@ -38,7 +38,7 @@ class Study(StudyDescription):
     """
 
     def changed(self, **arguments: Any) -> "Study":
-        """The same study with other arguments."""
+        """Returns this study with other arguments."""
         given = {**self._given, **arguments}
         return Study(given.pop("name"), **given)
 

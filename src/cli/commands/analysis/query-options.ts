@@ -16,7 +16,7 @@ export interface PlacedParameter {
 
 /** The parameters of a query on the command line. */
 export interface QueryOptions {
-  /** In their order after the studies. */
+  /** Parameters that are arguments, in their order after the studies. */
   placed: PlacedParameter[];
   options: { parameter: string; option: Option }[];
 }

@@ -12,7 +12,7 @@ export interface SourceFlags extends ClientFlags {
   from?: string[];
   /** Study files that describe them: one for all, or one each. */
   study?: string[];
-  /** With the runs of the extensions and reruns of the study. */
+  /** True to pool the runs with those of the extensions and reruns of the study. */
   family?: boolean;
 }
 

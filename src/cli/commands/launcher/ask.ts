@@ -47,7 +47,7 @@ async function check(flags: CheckFlags): Promise<void> {
   for (const queue of config.queues) {
     const misfit = need === undefined ? undefined : misfitOf(queue, need);
     if (misfit === undefined) fitting.push(queue);
-    // Another queue may fit: this one is only not asked for the study.
+    // A queue that does not fit the study is reported and not asked: another one may fit.
     else await writeLine(`no fit ${queue.name}: ${printable(misfit.why)}`);
   }
   for (const engine of new Set(engines.values())) {

@@ -67,7 +67,7 @@ export function configOptions(names?: readonly FieldName[]): Option[] {
   });
 }
 
-/** From commander's options to what `resolveConfig` takes, with this machine's environment. */
+/** Turns the options of commander into the sources of `resolveConfig`, with this machine's environment. */
 export function configSources(options: Record<string, unknown>): ConfigSources {
   const flags: ConfigSources['flags'] = {};
   for (const field of FIELDS) {

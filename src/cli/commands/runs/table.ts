@@ -74,7 +74,7 @@ async function showSummary(client: Client, batchId: Uuid, format: Format): Promi
 
 /** Runs read at once. */
 const PAGE = 500;
-/** Without `--columns`: more outputs are not readable side by side. */
+/** Outputs in a table without `--columns`: more are not readable side by side. */
 const SHOWN_OUTPUTS = 6;
 const SHOWN = new Set(['run_id', 'class', 'execution_secs']);
 /** Why runs failed: shown where any did. */

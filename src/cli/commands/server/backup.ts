@@ -42,7 +42,7 @@ async function backup(given: string, flags: ClientFlags): Promise<void> {
   };
   const summary = await makeWhole(named, coming, async () => {
     await writeFileFrom(named, fill, { begun: coming, mode: 0o600 });
-    // Read back from the disk: only a backup that was read is trustworthy.
+    // The backup is read back from the disk: only a backup that was read is trustworthy.
     const found = await readBackup(bytesOf(coming, (read, size) => bar.show('verified', read, size)));
     await syncFile(coming);
     return found;

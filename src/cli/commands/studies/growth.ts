@@ -46,7 +46,7 @@ const creating = (command: Command): Command =>
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--idempotency-key <key>', 'a repeat with this key creates nothing again (for 24 hours)');
 
-/** Adds the options of what changes between two versions. */
+/** Adds the options of the version of the simulation and its image. */
 const versioned = (command: Command): Command =>
   command
     .option('--simulation-version <text>', '`config.simulation.version` of the new study')

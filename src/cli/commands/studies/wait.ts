@@ -24,7 +24,7 @@ export function waitCommand(): Command {
       const ids = await Promise.all(references.map((it) => resolveBatch(client, it)));
       const following = { isSilent: true, ...(flags.timeout === undefined ? {} : { limitMs: flags.timeout }) };
       const codes: ExitCode[] = [];
-      // One after the other: those that have ended meanwhile cost one request each.
+      // Studies are awaited one after the other: a study that has ended meanwhile costs a single request.
       for (const id of ids) codes.push(await watchBatch(client, id, flags, following));
       process.exitCode = gravest(codes);
     });

@@ -67,7 +67,7 @@ export async function* runBlocks(
     if (jobs?.isUsedUp === true) await jobs.fill();
     if (results?.isUsedUp === true) await results.fill();
     const block: StoredRun[] = [];
-    // Until a chunk is used up.
+    // The two readings advance together until a chunk is used up.
     while (jobs?.isUsedUp !== true && results?.isUsedUp !== true) {
       const jobRun = jobs?.runId ?? Infinity;
       const resultRun = results?.runId ?? Infinity;

@@ -12,7 +12,7 @@ interface Entry {
 export class StudyTables {
   readonly #refreshed: (batchId: Uuid, known: KeptStudy | undefined) => Promise<KeptStudy>;
   readonly #maxBytes: number;
-  /** In order of use. */
+  /** Studies, the last used at the end. */
   readonly #entries = new Map<Uuid, Entry>();
 
   /**

@@ -45,7 +45,7 @@ export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_R
   const { submission, seed, sampler, selection } = studyOf(head);
   const conditions = endingConditions(submission.config.early_termination);
   const isWhole = selection.indexOf(totalJobs - 1) === totalJobs - 1;
-  // Of a large study the columns follow the runs that have ended.
+  // The columns of a large study grow with the runs that have ended.
   const grows = totalJobs > whole ? { grows: { from: totalJobs - head.openRuns } } : {};
   const builder = new RunTableBuilder({
     batchId,
@@ -100,7 +100,7 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
       jobs.push(job);
     }
   }
-  // In one step: no answer may see a part of them.
+  // The rows are added in one step: no answer may see a part of them.
   const { builder, moves } = study;
   for (const [at, record] of records.entries()) {
     // A run that the last reading has seen is in the tally.

@@ -148,7 +148,7 @@ const methods: WorkerMethods = {
     const open = streams.get(stream);
     streams.delete(stream);
     if (open === undefined) return;
-    // First, so that a long reading for a client that is gone ends at once.
+    // Readings are closed first, so that a long one for a client that is gone ends at once.
     await closeReadings(open.readings);
     await open.pieces.return(undefined).catch(() => {});
   },

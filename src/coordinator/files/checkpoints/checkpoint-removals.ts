@@ -33,15 +33,15 @@ const LONGEST_RETRY_MS = 3_600_000;
 export class CheckpointRemovals {
   readonly #parts: Parts;
   readonly #failed: ((jobId: Uuid, error: unknown) => void) | undefined;
-  /** Jobs with a record. */
+  /** Jobs that have the record of a checkpoint. */
   readonly #known = new Set<Uuid>();
   /** Jobs whose runs have ended, and when their objects are looked at next. */
   readonly #due = new Map<Uuid, { atMs: number; failures: number }>();
-  /** Of each run the last upload that its runner gave up. A restart prunes nothing that was not given up again. */
+  /** The last upload of each run that its runner gave up. After a restart only uploads that are given up again are pruned. */
   readonly #givenUp = new Map<Uuid, number>();
   #nextMs = Infinity;
   #isStopped = false;
-  /** One after the other: requests of runners come first. */
+  /** The chain of removals, one after the other: requests of runners come first. */
   #work: Promise<void> = Promise.resolve();
 
   /** @param failed called when a checkpoint could not be removed. */
@@ -50,7 +50,7 @@ export class CheckpointRemovals {
     this.#failed = failed;
   }
 
-  /** Continues after a restart. */
+  /** Continues the removals after a restart. */
   async restore(): Promise<void> {
     const { share, store, clock } = this.#parts;
     const view = store.snapshot();
@@ -86,7 +86,7 @@ export class CheckpointRemovals {
     for (const [jobId, { atMs }] of this.#due) {
       if (atMs > now) this.#nextMs = Math.min(this.#nextMs, atMs);
       else {
-        // Until it is done: another tick must not begin it again.
+        // The removal is not due until it is done: another tick must not begin it again.
         this.#due.set(jobId, { atMs: Infinity, failures: this.#due.get(jobId)?.failures ?? 0 });
         this.#run(() => this.#remove(jobId));
       }
@@ -106,7 +106,7 @@ export class CheckpointRemovals {
   /** Removes the files of uploads up to this number that the checkpoint of the run does not use. */
   prune(jobId: Uuid, upTo: number): void {
     this.#run(async () => {
-      // In a turn: a completion that is on its way to the disk counts.
+      // The check is a turn, so that a completion on its way to the disk counts.
       const place = keys.checkpoint(jobId);
       const record = await this.#parts.turns.run('prune-checkpoint', (turn) => recordFrom(turn.read(place)));
       if (record === undefined) return;

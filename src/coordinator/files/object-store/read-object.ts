@@ -99,7 +99,7 @@ async function headOf(
   const isPart = range !== undefined && !isHead && !isEmptyRange(range);
   if (!response.ok) throw new ObjectStoreError(await refusalOf(response));
   const encoding = headers.get('content-encoding') ?? 'identity';
-  // Its bytes would be decoded: others than those of the range and the length.
+  // `fetch` would decode such a body: its bytes would not be those of the range and the length.
   if (!['', 'identity', 'aws-chunked'].includes(encoding)) throw wrong(`has the content encoding ${quoted(encoding)}`);
   if (status !== (isPart ? 206 : 200)) throw wrong(`has the status ${String(status)}`);
   const length = wholeNumber(headers.get('content-length'));

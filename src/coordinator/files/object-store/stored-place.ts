@@ -30,7 +30,7 @@ export class StoredPlace implements Place {
     return this.#find(path) !== undefined;
   }
 
-  /** With sizes where the store can be asked. */
+  /** Lists the files, with their sizes where the store can be asked. */
   async list(): Promise<PlaceFiles> {
     const addresses = this.#addresses();
     const [one] = addresses;

@@ -21,19 +21,19 @@ export type FileAnswer =
       type: 'content';
       /** Bytes of the part, or the JSON text of a list. */
       bytes: Uint8Array;
-      /** Of the whole file. */
+      /** Size of the whole file, in bytes. */
       size: number;
       /** Changes whenever the file changes. */
       version: string;
       modifiedMs: number;
-      /** Where the part begins. */
+      /** Offset at which the part begins. */
       offset: number;
     }
   | { type: 'refused'; fault: FileFault; detail: string };
 
 interface OpenRequest {
   request: FileRequest;
-  /** It was sent to the runner. */
+  /** True when the request was sent to the runner. */
   isSent: boolean;
   settle: (answer: FileAnswer) => void;
   /** The runner has left. */
@@ -146,7 +146,7 @@ export class FileRequests {
       };
       const left = (): void => {
         end([]);
-        // Its connection has ended: it serves again when it asks again.
+        // The connection of the runner has ended: it serves again when it asks again.
         served.contactMs = -Infinity;
         this.#clock.after(RETURN_MS, () => {
           if (served.contactMs > -Infinity || served.poll !== undefined) return;

@@ -32,7 +32,7 @@ interface LiveTelemetryParts extends StoreReader {
 
 /** The runner answers from its memory: after this time a reader learns that it does not. */
 export const LIVE_ANSWER_MS = 5_000;
-/** In characters: a variable with all its points has fewer. Longer lines would hold the event loop. */
+/** Longest line, in characters: a variable with all its points has fewer. Longer lines would hold the event loop. */
 const LINE_LENGTH = 100_000;
 
 /**

@@ -87,7 +87,7 @@ export class RunnerPlace implements Place {
       at += given.length;
       const next: Promise<Content> | undefined =
         at < bytes.end ? this.#part(path, at, Math.min(LIMITS.filePartBytes, bytes.end - at), stop) : undefined;
-      // Its fault is thrown where it is awaited; the reader may leave before.
+      // A fault of the next part is thrown where the part is awaited; the reader may leave before.
       next?.catch(() => {});
       yield given;
       present = await next;

@@ -13,7 +13,7 @@ interface HeapEntry {
 /** An actor with its place in the queue: a table of addresses would be searched at every change of every job. */
 export interface TimedActor {
   readonly address: Address;
-  /** Its deadline, if it has one. Only the queue sets it. */
+  /** The deadline of the actor, if it has one. Only the queue sets it. */
   deadline: Deadline | undefined;
   /** The valid heap entry of the actor, at or before its deadline; its other entries are outdated. Only the queue sets it. */
   deadlineEntry: HeapEntry | undefined;

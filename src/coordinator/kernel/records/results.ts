@@ -1,4 +1,4 @@
-/** Stored results of runs. */
+/** Reads the stored results of runs. */
 import type { JobRecord, JobResult, StoredResult, Uuid } from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { batchIdOf, isJobId } from '../../../domain/ids.ts';

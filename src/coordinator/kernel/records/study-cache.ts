@@ -11,7 +11,7 @@ import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
 
 export interface Study {
-  /** As submitted, with the seed that is used, and without the code of a function. */
+  /** The submission, with the seed that is used, and without the code of a function. */
   submission: BatchSubmission;
   seed: Seed;
   sampler: Sampler;
@@ -105,7 +105,7 @@ export class StudyCache {
 
   #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
     const { submission, seed } = this.#submission(batchId, source);
-    // Read from the store where it is asked for: 200 of them would hold too much memory.
+    // The code of a function is read from the store when it is needed: 200 of them would take too much memory.
     delete submission.code;
     const { monte_carlo, simulation } = submission.config;
     const createdAt = new Date(createdAtMs).toISOString();

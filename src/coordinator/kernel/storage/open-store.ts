@@ -21,9 +21,9 @@ import { isDataFile } from './leveldb/inspection.ts';
 import { openLevelEngine } from './leveldb/level-engine.ts';
 import { STORE_FORMAT, type Changes, type Store } from './store.ts';
 
-/** From version n to n + 1, as one atomic write; run in order when an older store is opened. */
+/** A step from format n to n + 1 as one atomic write; the steps run in order when an older store is opened. */
 export type Migration = (store: Store) => Promise<Changes>;
-/** From format 2 on. Format 1 has a migration of its own, since it rewrites every record. */
+/** Migrations by the format from which they start, from 2 on. Format 1 has a migration of its own, since it rewrites every record. */
 const MIGRATIONS: ReadonlyMap<number, Migration> = new Map();
 
 export interface OpenOptions {

@@ -16,7 +16,7 @@ export interface StoreView {
   /** The entries of the range in key order, in chunks of about `chunkSize`. */
   entries(range: KeyRange, options?: { chunkSize?: number; reverse?: boolean }): AsyncIterable<readonly Entry[]>;
   /**
-   * The same entries as lines in UTF-8, one chunk in memory of its own: key, tab, value, with line feeds between them. Faster than
+   * The entries of the range as lines in UTF-8, one chunk in memory of its own: key, tab, value, with line feeds between them. Faster than
    * `entries`: a chunk is verified at once. Only for keys and values without line feeds.
    */
   lines(range: KeyRange, options?: { chunkSize?: number }): AsyncIterable<Uint8Array<ArrayBuffer>>;

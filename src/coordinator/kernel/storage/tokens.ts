@@ -24,7 +24,7 @@ export interface TokenRequest {
   runnerId: string | undefined;
   /** Of the scope `launch`: the ids of its runners begin with it. */
   prefix?: string | undefined;
-  /** ms since the epoch. */
+  /** End of validity, in ms since the epoch. */
   expiresAtMs: number | undefined;
 }
 
@@ -224,7 +224,7 @@ export class Tokens {
     try {
       const tokens = readTokens(this.#directory);
       if (tokens === undefined && this.#known !== undefined) {
-        // As if all had been revoked: a missing file must not open a coordinator.
+        // All tokens count as revoked: a missing file must not open a coordinator.
         this.#known = new Map();
         throw missing(this.#directory);
       }

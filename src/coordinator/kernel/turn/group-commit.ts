@@ -10,7 +10,7 @@ import type { ActorTransition } from './actor-transition.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 interface Group {
-  /** Each activation at most once: it knows its group. */
+  /** The activations of the group, each once: an activation knows its group. */
   actors: Activation[];
   puts: Map<string, string | null>;
   facts: Fact[];

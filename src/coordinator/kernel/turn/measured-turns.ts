@@ -11,7 +11,7 @@ export type TurnOutcome = 'done' | 'refused' | 'fault';
 export interface TurnReport {
   operation: string;
   outcome: TurnOutcome;
-  /** Without the write. */
+  /** Time of the turn without its write, in seconds. */
   secs: number;
   /** The facts of the turn, in order; empty unless it is done. */
   facts: readonly Fact[];

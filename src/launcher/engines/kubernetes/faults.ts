@@ -1,4 +1,4 @@
-/** From the errors of the API server about a Job to the place in launcher.yaml or in the study that causes each. Pure. */
+/** Finds for each error of the API server about a Job the place in launcher.yaml or in the study that causes it. Pure. */
 import { oneLine } from '../../engine.ts';
 import type { QueueConfig } from '../../settings.ts';
 import type { AllocationRequest } from '../../engine.ts';

@@ -64,7 +64,7 @@ function podOf({ section }: QueueConfig<KubernetesSection>, request: AllocationR
   const volumes = [...(section.volumes ?? []), ...(withKit ? [{ name: 'simbatch', emptyDir: {} }] : [])];
   return {
     restartPolicy: 'Never',
-    // Of the pod and not of the Job, whose clock also runs while it waits for a node.
+    // The deadline is one of the pod: the clock of a Job also runs while it waits for a node.
     activeDeadlineSeconds: lifetimeSecs,
     terminationGracePeriodSeconds: terminationGraceSecs(section),
     automountServiceAccountToken: false,

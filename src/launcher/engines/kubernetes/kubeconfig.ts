@@ -16,7 +16,7 @@ export interface Cluster {
 /** How the launcher proves its identity. One of the members is given, or none. */
 export interface Identity {
   token?: string;
-  /** Read again before each use: the platform replaces it. */
+  /** File of the token, read again before each use: the platform replaces it. */
   tokenFile?: string;
   certificate?: { cert: Buffer; key: Buffer };
   exec?: ExecPlugin;

@@ -86,7 +86,7 @@ class KubernetesEngine implements Engine {
       const resumed = await api.request('PATCH', `${batch(part)}/${name}`, options);
       if (resumed.status >= 300) throw this.#refused(resumed, queue, request);
     } catch (error) {
-      // Without its token it must not stay.
+      // A Job without its token must not stay.
       if (error instanceof EngineRefused) await this.#deleteJob(part, name);
       throw error;
     }
@@ -131,7 +131,7 @@ class KubernetesEngine implements Engine {
       const nowMs = this.#context.clock.now();
       const found = allocationsOf(jobs.items, pods.items, { serverMs: jobs.serverMs ?? nowMs, nowMs });
       for (const { allocation, isHopeless } of found) {
-        // It would hold its cores; the next round tries again.
+        // A Job that has failed for good would hold its cores; the next round tries to delete it again.
         if (isHopeless) await this.#deleteJob(part, jobName(allocation.id)).catch(() => {});
       }
       return { allocations: found.map((it) => it.allocation), silent: [] };

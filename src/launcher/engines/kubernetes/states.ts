@@ -1,4 +1,4 @@
-/** From Jobs and pods to the allocations that they are. Pure. */
+/** Reads the states of allocations from Jobs and pods. Pure. */
 import { oneLine, type EndKind, type EngineAllocation } from '../../engine.ts';
 import type { ApiObject } from './api.ts';
 import { LABELS } from './job.ts';
@@ -71,7 +71,7 @@ const SUSPENDED_MS = 90_000;
 
 export interface Found {
   allocation: EngineAllocation;
-  /** It has failed for good, and holds its cores until it is deleted. */
+  /** True for a Job that has failed for good, and holds its cores until it is deleted. */
   isHopeless: boolean;
 }
 
@@ -85,7 +85,7 @@ export function allocationsOf(
   const podOf = new Map<string, ApiObject>();
   for (const pod of pods) {
     const id = idOf(pod);
-    // Of several the youngest counts; the Job has only one.
+    // The youngest of several pods counts; the Job has only one.
     if (id !== undefined && createdAt(podOf.get(id)) <= createdAt(pod)) podOf.set(id, pod);
   }
   const ids = new Set<string>();

@@ -57,7 +57,7 @@ function allocationOf(
   };
   if (reason !== '' && reason !== 'None') known.reason = oneLine(`${state}: ${reason}`);
   else if (kind !== undefined && kind !== 'completed') known.reason = state;
-  // Of a queued job both are estimates.
+  // Both are estimates while a job is queued.
   const [startedAtMs, endsAtMs] = [start, end].map((it) => (/^\d+$/.test(it) ? Number(it) * 1_000 : undefined));
   if (!isQueued && startedAtMs !== undefined) known.startedAtMs = startedAtMs;
   if (!isQueued && endsAtMs !== undefined) known.endsAtMs = endsAtMs;

@@ -50,7 +50,7 @@ export function sbatchArguments(
     ...(size.memoryBytes === 0 ? [] : [`--mem=${String(Math.ceil(size.memoryBytes / MIB))}M`]),
     ...(size.gpus === 0 ? [] : [`--gres=gpu:${String(size.gpus)}`]),
     `--time=${String(Math.ceil(request.lifetimeSecs / 60))}`,
-    // To the batch shell alone, which the runner has replaced: it hands its runs back.
+    // The signal goes to the batch shell alone, which the runner has replaced, so that the runner hands its runs back.
     `--signal=B:TERM@${String(termBeforeSecs(section))}`,
     `--chdir=${baseDirectory}`,
     `--output=${directory.replaceAll('%', '%%')}/${log}`,

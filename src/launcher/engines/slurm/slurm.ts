@@ -122,7 +122,7 @@ class SlurmEngine implements Engine {
 
   async #scancel(args: readonly string[]): Promise<void> {
     const result = await this.#run(['scancel', ...args], {});
-    // Jobs that have ended meanwhile are named in errors that mean nothing.
+    // Errors that name jobs which have ended meanwhile are left out.
     const meant = result.stderr.split('\n').filter((it) => !/Invalid job id|already complet/i.test(it));
     if (result.code !== 0 && TRANSIENT.test(meant.join(' '))) {
       throw new EngineUnreachable(`scancel failed: ${said(result)}`);

@@ -58,7 +58,7 @@ function stateOf(state: string, mark: string, log: string): Pick<EngineAllocatio
 /** The answer of the probe. */
 export interface ProbedHost {
   nowSecs: number;
-  /** As Node names it, e.g. `linux-x64`. */
+  /** Platform as Node names it, e.g. `linux-x64`. */
   platform: string;
   kit: 'present' | 'missing' | 'none';
 }

@@ -19,7 +19,7 @@ const GUARD_SECS = 10;
 
 export interface HostFolders {
   launcher: string;
-  /** In the home directory unless absolute. */
+  /** Directory on the machine, relative to the home directory unless absolute. */
   directory: string;
 }
 

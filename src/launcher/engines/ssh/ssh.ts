@@ -152,7 +152,7 @@ class SshEngine implements Engine {
       if (port === undefined || !rooms.has(name)) continue;
       const living = found.filter((it) => it.queue === name && it.state !== 'ended');
       if (living.length === 0) this.#tunnels.close(target, port);
-      // Its failure is a reason of the allocations until the next round tries again.
+      // A tunnel that fails is a reason why allocations wait; the next round opens it again.
       else this.#tunnels.open(target, port).catch(() => {});
       const fault = this.#tunnels.fault(target, port);
       if (fault !== undefined) for (const it of living) it.reason = fault;

@@ -66,7 +66,7 @@ export class ReverseTunnels {
     const forward = `127.0.0.1:${String(port)}:${this.#destination}`;
     const [program, ...args] = this.#ssh.command(target, REMOTE, ['-o', 'ExitOnForwardFailure=yes', '-R', forward]);
     const child = spawn(program, args, { env: this.#ssh.environment, stdio: 'pipe' });
-    // It must not keep the launcher running.
+    // The ssh process must not keep the launcher running.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as Socket).unref();
     child.stdin.on('error', () => {});

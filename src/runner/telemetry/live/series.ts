@@ -29,7 +29,7 @@ export interface Points {
  * backwards (a simulation that starts its clock anew) begin a new span, and `points` returns all in the order of time.
  */
 export class LiveSeries {
-  /** Values that came. */
+  /** Number of values that arrived. */
   count = 0;
   /** Values that are NaN or infinite: no point shows them. */
   notFinite = 0;
@@ -70,7 +70,7 @@ export class LiveSeries {
     else this.#begin(time, value);
   }
 
-  /** At most `2 * most + 2` points. */
+  /** Returns the points of the series, at most `2 * most + 2`. */
   points(): Points {
     const found: [time: number, value: number][] = [];
     const add = (time: number, value: number): void => {

@@ -8,7 +8,7 @@ import type { Variable } from '../variables.ts';
 import { LiveSeries } from './series.ts';
 
 export class LiveView {
-  /** In the order in which they came. */
+  /** Variables in the order of their first values. */
   readonly variables: { name: string; series: LiveSeries }[] = [];
   /** Variables that came and are not in the view. */
   omitted = 0;

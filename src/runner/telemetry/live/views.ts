@@ -44,7 +44,7 @@ export class LiveViews {
     const lines = [JSON.stringify(head)];
     for (const variable of variables) {
       lines.push(JSON.stringify(variable));
-      // To write all the numbers takes long: telemetry and heartbeats come between two variables.
+      // Writing all the numbers takes long, so telemetry and heartbeats are served between two variables.
       await new Promise<void>((resolve) => this.#clock.soon(resolve));
     }
     return lines.join('\n');

@@ -12,7 +12,7 @@ const GROUP_VALUES = 200_000;
 
 interface Format {
   encoder: (columns: readonly Column[], described?: string) => TableEncoder;
-  /** Of a chunk, in formats of columns. */
+  /** Number of values of a chunk, in formats of columns. */
   values?: number;
 }
 

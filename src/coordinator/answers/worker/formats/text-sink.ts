@@ -31,7 +31,7 @@ export class TextSink {
     return this.#encoded(text);
   }
 
-  /** One character of ASCII. */
+  /** Writes one character of ASCII. */
   code(code: number): void {
     this.#room(1);
     this.#bytes[this.#length++] = code;

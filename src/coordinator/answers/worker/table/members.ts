@@ -9,7 +9,7 @@ import { studyOf } from '../study.ts';
 /** A batch with its design. */
 export interface Member {
   head: ReadingHead;
-  /** Its place among the members. */
+  /** The place of the batch among the members. */
   place: number;
   replicate: number;
   selection: RunSelection;
@@ -23,7 +23,7 @@ export interface Member {
 /** Rows are read and passed on in blocks of at most about this many. */
 const BLOCK = 500;
 
-/** Of the runs with one id in a family, that of the highest rank counts: a cancelled rerun does not hide the run before it. */
+/** The run with the highest rank counts among the runs with one id in a family: a cancelled rerun does not hide the run before it. */
 const RANKS: Readonly<Record<JobStatus, number>> = {
   Completed: 2,
   Failed: 2,

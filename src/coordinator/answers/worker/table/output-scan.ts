@@ -14,7 +14,7 @@ interface Known {
 }
 
 export class OutputScan {
-  /** In order of use. */
+  /** Scans that are known, the last used at the end. */
   readonly #known = new Map<Uuid, Known>();
 
   /**

@@ -5,7 +5,7 @@ import type { Selection } from './selection.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export class SelectionCache {
-  /** In order of use. */
+  /** Selections, the last used at the end. */
   readonly #selections = new Map<string, Selection>();
   #bytes = 0;
 

@@ -39,7 +39,7 @@ export class Tables {
     this.#readings = readings;
   }
 
-  /** The whole table. Memory: that of a chunk of rows, and in another order than that of the runs that of a `Selection`. */
+  /** Yields the whole table. It takes the memory of a chunk of rows, and of a `Selection` where rows are not in run order. */
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
     const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
@@ -120,7 +120,7 @@ export class Tables {
     }
   }
 
-  /** In run order, without a condition: read from the position on. */
+  /** A page in run order, without a condition: it is read from the position on. */
   async #runPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
     const members = this.#members(heads);
     const older = !namesOutputs(request);
@@ -256,7 +256,7 @@ function* writtenRows(
   if (writer.chunk.rows > 0) yield encoder.write(writer.chunk);
 }
 
-/** In memory of its own, which can be transferred. */
+/** Joins pieces in memory of their own, which can be transferred. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, it) => sum + it.length, 0));
   let at = 0;

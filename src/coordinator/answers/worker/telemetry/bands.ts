@@ -23,7 +23,7 @@ type Read = (job: Uuid) => Promise<TelemetryReading>;
 export class Bands {
   readonly #read: Read;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** By job, in order of use. A run that has ended keeps its telemetry. */
+  /** Samples by job, the last used at the end. The telemetry of a run that has ended does not change. */
   readonly #kept = new Map<Uuid, { samples: RunSamples; bytes: number }>();
   #bytes = 0;
 

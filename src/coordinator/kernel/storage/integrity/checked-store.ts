@@ -53,7 +53,7 @@ export class CheckedStore implements Store {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept ?? undefined;
     const value = this.#check(key, this.#engine.get(key));
-    // That there is none is kept too: few batches have a family.
+    // The absence of a record is kept too: few batches have a family.
     if (isFamilyKey(key)) this.#keep(key, value ?? null);
     return value;
   }

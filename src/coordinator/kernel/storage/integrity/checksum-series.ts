@@ -40,7 +40,7 @@ function advanced(state: number, text: string, from: number, to: number): number
 /** Computes the same checksums as `checksum`, faster for records with the value of the record before. */
 export class ChecksumSeries {
   #value: string | undefined;
-  /** Of `#value`; undefined until a second record has it. */
+  /** The checksum of `#value`; undefined until a second record has this value. */
   #shared: { sum: number; shift: Multiples } | undefined;
   /** The beginning of the key before, and the state of its checksum. */
   #prefix = '';

@@ -13,7 +13,7 @@ export interface GroupRecord {
   number: number;
   /** The hash of the group before it; empty for the first one. */
   before: string;
-  /** Of `before`, the number and the checksums of all records of the group. */
+  /** Hash of `before`, the number and the checksums of all records of the group. */
   hash: string;
 }
 
