@@ -24,7 +24,7 @@ export class BatchRepair {
   /** The runs that the batch holds; the cursor and the indices below are places in it. */
   readonly #selection: RunSelection;
   readonly #now: number;
-  readonly #report: (lost: string) => void;
+  readonly #report: (finding: string, isLoss?: true) => void;
   readonly #counts: Record<JobStatus, number> = {
     Pending: 0,
     Claimed: 0,
@@ -49,7 +49,7 @@ export class BatchRepair {
     selection: RunSelection,
     limits: readonly string[],
     now: number,
-    report: (lost: string) => void,
+    report: (finding: string, isLoss?: true) => void,
   ) {
     this.#batch = batch;
     this.#selection = selection;
@@ -63,13 +63,16 @@ export class BatchRepair {
   run({ jobId, job, result, requeue }: RunRecords, holder: Holder | undefined): Change[] {
     const index = this.#selection.indexOf(runIdOf(jobId));
     if (index === undefined) {
-      this.#report(`job ${jobId}: its batch does not hold this run; its records are dropped`);
+      this.#report(`job ${jobId}: its batch does not hold this run; its records are dropped`, true);
       return [];
     }
     const changes = this.#lostBefore(Math.min(index, this.#next));
     this.#expected = Math.max(this.#expected, index + 1);
-    if (job === undefined) return [...changes, ...this.#lost(index)];
-    const record = this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
+    if (job === undefined && result === undefined) return [...changes, ...this.#lost(index)];
+    const record =
+      job === undefined
+        ? this.#recordOf(jobId, JSON.parse(result ?? '') as StoredResult)
+        : this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
     this.#count(index, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
     if (hasResult(record.value) && result !== undefined) {
@@ -84,6 +87,13 @@ export class BatchRepair {
     return changes;
   }
 
+  /** The record of a job of which the result alone is left. */
+  #recordOf(jobId: Uuid, { success, error_message: error }: StoredResult): JobRecord {
+    const value = success ? 'Completed' : 'Failed';
+    this.#report(`job ${jobId}: its record is lost with its attempts; it is ${value} by its result`, true);
+    return { value, ...INITIAL_HISTORY, completedAtMs: this.#now, ...(error === null ? {} : { error }) };
+  }
+
   /** The record of the job, changed where it contradicts the others. */
   #settled(jobId: Uuid, record: JobRecord, result: string | undefined, holder: Holder | undefined): JobRecord {
     const isActive = record.value === 'Claimed' || record.value === 'Running';
@@ -93,7 +103,7 @@ export class BatchRepair {
       return this.#ended(record, success ? 'Completed' : 'Failed', undefined);
     }
     if (isActive && (holder?.runnerId !== record.runnerId || holder?.attempt !== record.attempt)) {
-      this.#report(`job ${jobId}: the runner that executed it is lost; it is Pending again`);
+      this.#report(`job ${jobId}: the runner that executed it is lost; it is Pending again`, true);
       return {
         ...this.#ended(record, 'Pending', undefined),
         runnerId: undefined,
@@ -104,7 +114,7 @@ export class BatchRepair {
     }
     if (isActive) this.held.add(jobId);
     if (record.value === 'Completed' && result === undefined) {
-      this.#report(`job ${jobId}: its result is lost; it is Failed now`);
+      this.#report(`job ${jobId}: its result is lost; it is Failed now`, true);
       return this.#ended(record, 'Failed', 'its result was lost by damage to the data directory');
     }
     return record;
@@ -137,7 +147,7 @@ export class BatchRepair {
   #lost(index: number): Change[] {
     const runId = this.#selection.nth(index);
     const jobId = jobIdOf(this.#batch.context.batchId, runId);
-    this.#report(`job ${jobId} (run ${runId}): its record is lost; it is Failed now`);
+    this.#report(`job ${jobId} (run ${runId}): its record is lost; it is Failed now`, true);
     this.#count(index, 'Failed');
     const record = { value: 'Failed', ...INITIAL_HISTORY, completedAtMs: this.#now, error: LOST };
     return [

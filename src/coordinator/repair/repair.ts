@@ -17,11 +17,13 @@ import { openLevelEngine } from '../kernel/storage/leveldb/level-engine.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import { decodeSubmission, selectionOf } from '../kernel/records/study-cache.ts';
+import { Unplaced } from './unplaced.ts';
 import { unrepairable } from './unrepairable.ts';
 import { cloneFiles } from './clone.ts';
 import { joinRecords, type BatchRecords } from './join-records.ts';
 import { BatchRepair } from './repair-batch.ts';
 import { wholeRecords } from './read-records.ts';
+import { salvageTables } from './salvage-tables.ts';
 import { holders, type Holder } from './recount.ts';
 import { EVERYTHING, type Progress } from './verify.ts';
 
@@ -30,6 +32,8 @@ export interface RepairReport {
   records: number;
   /** The damage, and every loss and change by name. */
   findings: string[];
+  /** Findings that are losses; 0: every record was saved. */
+  losses: number;
 }
 
 const GROUP = 500;
@@ -51,7 +55,7 @@ const REPAIRED_KINDS = [
 ] as const satisfies readonly KeyKind[];
 
 /**
- * Saves the whole records of `directory` in the new directory `target`.
+ * Saves the whole records of `directory` in the new directory `target`; those of batches that cannot be served any more, in `<target>.unplaced.ndjson`.
  * @throws SimbatchError `store-locked`, `store-unusable` when `target` is not empty or nothing can be read
  */
 export async function repairStore(
@@ -62,14 +66,21 @@ export async function repairStore(
 ): Promise<RepairReport> {
   const lock = await lockDirectory(directory);
   const clone = `${target}.repairing-${process.pid}`;
+  const unplaced = new Unplaced(`${target}.unplaced.ndjson`);
   try {
-    return await makeStore(target, async (store) => {
+    const report = await makeStore(target, async (store) => {
       const files = await verifyFiles(directory, (done, total) => progress('files', done, total));
       await mkdir(clone, { recursive: true });
       await cloneFiles(directory, clone);
+      const lost = await salvageTables(clone, files.faults);
       if (files.faults.length > 0) await repairFiles(clone);
-      return new Repair(store, now, progress).run(directory, clone, files);
+      return new Repair(store, unplaced, now, progress).run(directory, clone, files, lost);
     });
+    await unplaced.close();
+    return report;
+  } catch (error) {
+    await unplaced.remove();
+    throw error;
   } finally {
     await rm(clone, { recursive: true, force: true });
     await lock.release();
@@ -85,26 +96,40 @@ class Repair {
   readonly #store: Store;
   readonly #now: number;
   readonly #progress: Progress;
-  readonly #report: RepairReport = { records: 0, findings: [] };
+  readonly #report: RepairReport = { records: 0, findings: [], losses: 0 };
+  readonly #unplaced: Unplaced;
   readonly #families = new FamilyIndex();
   #group: [string, string][] = [];
 
-  constructor(store: Store, now: number, progress: Progress) {
+  constructor(store: Store, unplaced: Unplaced, now: number, progress: Progress) {
     this.#store = store;
+    this.#unplaced = unplaced;
     this.#now = now;
     this.#progress = progress;
   }
 
-  async run(directory: string, clone: string, files: VerifiedFiles): Promise<RepairReport> {
+  async run(
+    directory: string,
+    clone: string,
+    files: VerifiedFiles,
+    lostInTables: readonly string[],
+  ): Promise<RepairReport> {
     const { findings } = this.#report;
-    for (const { file, problem } of files.faults) findings.push(`${file}: ${problem}`);
+    for (const { file, problem } of files.faults) {
+      // LevelDB's repair skips the damaged part of a log.
+      if (file.endsWith('.log')) this.#lose(`${file}: ${problem}`);
+      else findings.push(`${file}: ${problem}`);
+    }
+    for (const it of lostInTables) this.#lose(it);
     const engine = await openLevelEngine(clone);
     try {
+      // The repair leaves tables that overlap, whose numbers do not follow their age: a single record would be read from a wrong one.
+      if (files.faults.length > 0) await engine.compact(EVERYTHING);
       if (engine.get(FORMAT_KEY) === '1') throw unrepairable(directory, 'its format is 1, which has no checksums');
       const { last, faults } = readIdentity(engine, files.mark);
       for (const { file, problem } of faults) findings.push(`${file}: ${problem}`);
       const lost = (files.mark?.number ?? 0) - last.number;
-      if (lost > 0) findings.push(`the last ${lost} groups are lost, with changes that cannot be named`);
+      if (lost > 0) this.#lose(`the last ${lost} groups are lost, with changes that cannot be named`);
       const view = engine.snapshot();
       try {
         await this.#copy(view);
@@ -130,9 +155,19 @@ class Repair {
     await this.#flush();
   }
 
+  /** Keeps a record of a batch that cannot be served. */
+  async #leave(key: string, value: string | undefined): Promise<void> {
+    if (value !== undefined) await this.#unplaced.add(key, value);
+  }
+
+  #lose(finding: string): void {
+    this.#report.findings.push(finding);
+    this.#report.losses += 1;
+  }
+
   async #reportDamaged(view: EngineView): Promise<void> {
     const report = (key: string): void => {
-      this.#report.findings.push(`${key}: the checksum of the record does not match; the record is lost`);
+      this.#lose(`${key}: the checksum of the record does not match; the record is lost`);
     };
     let read = 0;
     for await (const _ of wholeRecords(view, EVERYTHING, report)) {
@@ -150,18 +185,28 @@ class Repair {
     const { batchId, batch, submission, deletion, runs } = records;
     if (batch === undefined || submission === undefined) {
       let dropped = 0;
-      for await (const _ of runs) dropped += 1;
-      if (deletion !== undefined) return;
+      const isDeleted = deletion !== undefined;
+      for await (const { jobId, job, result } of runs) {
+        dropped += 1;
+        if (!isDeleted) await this.#leave(keys.job(jobId), job);
+        if (!isDeleted) await this.#leave(keys.result(jobId), result);
+      }
+      if (isDeleted) return;
+      await this.#leave(keys.batch(batchId), batch);
+      await this.#leave(keys.submission(batchId), submission);
       const missing = batch === undefined ? 'record' : 'submission';
-      this.#report.findings.push(
-        `batch ${batchId}: its ${missing} is lost; the records of ${dropped} runs are lost with it`,
+      this.#lose(
+        `batch ${batchId}: its ${missing} is lost; the records of ${dropped} runs are in ${this.#unplaced.path}`,
       );
       return;
     }
     const state = decodeBatch(batch);
     const selection = selectionOf(state.context, submission);
     const limits = conditionVariables(decodeSubmission(submission).submission.config.early_termination);
-    const repair = new BatchRepair(state, selection, limits, this.#now, (it) => this.#report.findings.push(it));
+    const repair = new BatchRepair(state, selection, limits, this.#now, (it, isLoss) => {
+      if (isLoss === true) this.#lose(it);
+      else this.#report.findings.push(it);
+    });
     for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);

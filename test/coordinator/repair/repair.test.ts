@@ -80,7 +80,8 @@ describe('coordinator/repair', () => {
     cpSync(join(folder, 'original'), directory, { recursive: true });
   });
   afterEach(() => {
-    for (const name of ['data', 'new']) rmSync(join(folder, name), { recursive: true, force: true });
+    for (const name of ['data', 'new', 'new.unplaced.ndjson'])
+      rmSync(join(folder, name), { recursive: true, force: true });
   });
 
   const contents = (): Map<string, string> =>
@@ -171,19 +172,19 @@ describe('coordinator/repair', () => {
       'a damaged job record',
       () => [[`!job!${jobId(completed, 5)}`, '00000000{"value":"Completed"}']],
       /!job!.*: the checksum of the record does not match/,
-      /\(run 5\): its record is lost; it is Failed now/,
+      /its record is lost with its attempts; it is Completed by its result/,
     ],
     [
       'a missing job record',
       () => [[`!job!${jobId(completed, 5)}`, null]],
       /the job record of run 5 is missing/,
-      /\(run 5\): its record is lost; it is Failed now/,
+      /its record is lost with its attempts; it is Completed by its result/,
     ],
     [
       'a missing job record of a batch that selects runs',
       () => [[`!job!${jobId(selected, 10)}`, null]],
       /job .* has no record, and a result/,
-      /\(run 10\): its record is lost; it is Failed now/,
+      /its record is lost with its attempts; it is Completed by its result/,
     ],
     [
       'missing records of a run of a batch that selects runs',
@@ -213,13 +214,13 @@ describe('coordinator/repair', () => {
       'a missing submission',
       () => [[`!submission!${completed}`, null]],
       /batch .* has no submission/,
-      /its submission is lost; the records of 20 runs are lost with it/,
+      /its submission is lost; the records of 20 runs are in .*new\.unplaced\.ndjson/,
     ],
     [
       'a missing batch record',
       () => [[`!batch!${completed}`, null]],
       /batch .* has no record; 20 records of its runs/,
-      /its record is lost; the records of 20 runs are lost with it/,
+      /its record is lost; the records of 20 runs are in .*new\.unplaced\.ndjson/,
     ],
     [
       'a missing runner',

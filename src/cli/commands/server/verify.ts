@@ -1,7 +1,7 @@
 /** `simbatch verify` and `simbatch repair`: check a data directory, and save what is whole of a damaged one. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { repairStore } from '../../../coordinator/repair/repair.ts';
+import { repairStore, type RepairReport } from '../../../coordinator/repair/repair.ts';
 import { verifyStore } from '../../../coordinator/repair/verify.ts';
 import { isDirectory } from '../../../base/directories.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -42,7 +42,9 @@ async function verify({ dataDir, output }: Flags): Promise<void> {
 
 export function repairCommand(): Command {
   return new OutputCommand('repair')
-    .description('save the whole records of a damaged data directory in a new one, and list what is lost')
+    .description(
+      'save the whole records of a damaged data directory in a new one, and list what is lost; exit code 1 when something is',
+    )
     .argument('<new-directory>', 'the data directory to create; must be missing or empty')
     .addOption(dataDirOption())
     .action(repair);
@@ -54,13 +56,17 @@ async function repair(target: string, { dataDir, output }: Flags): Promise<void>
   const report = await repairStore(directory, resolve(target), systemClock.now(), (phase, done, total) =>
     bar.show(phase, done, total),
   ).finally(() => bar.end());
+  if (report.losses > 0) process.exitCode = EXIT.failed;
   if (output === 'json') return writeJson({ data_dir: resolve(target), damaged: directory, ...snakeCased(report) });
   for (const finding of report.findings) await writeLine(finding);
   await writeLine(
-    `${resolve(target)}: ${plural(report.records, 'record')}, ${plural(report.findings.length, 'finding')}; ` +
+    `${resolve(target)}: ${plural(report.records, 'record')}, ${plural(report.findings.length, 'finding')}, ${lossesOf(report)}; ` +
       `${directory} is unchanged`,
   );
 }
+
+const lossesOf = ({ losses }: RepairReport): string =>
+  losses === 0 ? 'nothing is lost' : `${String(losses)} of them ${losses === 1 ? 'is a loss' : 'are losses'}`;
 
 function existing(dataDir: string): string {
   const directory = resolve(dataDir);

@@ -48,6 +48,23 @@ export function crc32c(bytes: Uint8Array, from = 0, to = bytes.length): number {
   return ~crc >>> 0;
 }
 
+/** The first position after `from` where the masked checksum of the bytes up to it is stored; undefined where there is none. */
+export function checksummedEnd(bytes: Buffer, from: number): number | undefined {
+  let crc = -1;
+  for (let end = from + 1; end + 4 <= bytes.length; end += 1) {
+    crc = T0[(crc ^ bytes[end - 1]!) & 255]! ^ (crc >>> 8);
+    const stored = bytes[end]! | (bytes[end + 1]! << 8) | (bytes[end + 2]! << 16) | (bytes[end + 3]! << 24);
+    if (stored === masked(~crc)) return end;
+  }
+  return undefined;
+}
+
+/** As a signed number. */
+const masked = (crc: number): number => (((crc >>> 15) | (crc << 17)) + 0xa282ead8) | 0;
+
+/** The masked checksum of the bytes, as it is stored after them. */
+export const maskedChecksum = (bytes: Uint8Array): number => masked(crc32c(bytes)) >>> 0;
+
 /** LevelDB stores checksums masked, because a checksum of data that contains checksums is weak (its util/crc32c.h). */
 export function unmasked(stored: number): number {
   const rotated = (stored - 0xa282ead8) >>> 0;

@@ -8,7 +8,8 @@ const FOOTER = 48;
 const TRAILER = 5;
 const MAGIC = 0xdb4775248b80fb57n;
 
-interface BlockHandle {
+/** The place of a block, without the five bytes that follow it. */
+export interface BlockHandle {
   offset: number;
   size: number;
 }
@@ -53,6 +54,32 @@ function verify(bytes: Buffer): void {
   follows(metaindex, 'metaindex');
   follows(index, 'index');
   if (at !== footerAt) throw new RangeError(`its footer is not at byte ${at}`);
+}
+
+/** The places of the data blocks, wherever the table ends; undefined when its footer or its index is damaged. */
+export function dataBlocksOf(bytes: Buffer): BlockHandle[] | undefined {
+  const magic = Buffer.alloc(8);
+  magic.writeBigUInt64LE(MAGIC);
+  const end = bytes.lastIndexOf(magic) + magic.length;
+  if (end < FOOTER) return undefined;
+  try {
+    const reader = new ByteReader(bytes.subarray(end - FOOTER, end));
+    handle(reader);
+    return handlesIn(block(bytes, handle(reader), 'index'));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The contents of a block, decompressed; undefined when it is damaged. */
+export function wholeBlock(bytes: Buffer, place: BlockHandle): Buffer | undefined {
+  try {
+    return block(bytes, place, 'data')();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 const handle = (reader: ByteReader): BlockHandle => ({ offset: reader.varint(), size: reader.varint() });
