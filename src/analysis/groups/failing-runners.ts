@@ -1,4 +1,5 @@
 /** Runners on which attempts fail more often than on the others: Fisher's exact test of each, Holm's adjustment. */
+import type { FailingRunner as Shares } from '../../domain/findings/finding.ts';
 import { holm } from '../numeric/holm.ts';
 import { fisherGreater } from './fisher.ts';
 
@@ -9,13 +10,7 @@ export interface RunnerCounts {
   failed: number;
 }
 
-export interface FailingRunner {
-  runnerId: string;
-  failed: number;
-  finished: number;
-  /** Number of failed runs of all other runners together. */
-  othersFailed: number;
-  othersFinished: number;
+export interface FailingRunner extends Shares {
   /** Adjusted for the number of runners. */
   p: number;
 }
@@ -45,8 +40,8 @@ export function failingRunners(counts: readonly RunnerCounts[], level = LEVEL): 
     .sort((a, b) => a.p - b.p || (a.runnerId < b.runnerId ? -1 : 1));
 }
 
-const test = (it: Omit<FailingRunner, 'p'>): number =>
+const test = (it: Shares): number =>
   fisherGreater(it.failed, it.finished, it.othersFailed, it.othersFinished);
 
-const isMuchMore = ({ failed, finished, othersFailed, othersFinished }: Omit<FailingRunner, 'p'>): boolean =>
+const isMuchMore = ({ failed, finished, othersFailed, othersFinished }: Shares): boolean =>
   failed * othersFinished >= LEAST_RATIO * othersFailed * finished;

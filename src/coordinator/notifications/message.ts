@@ -1,6 +1,7 @@
 /** Makes the message of a notification from the study as it is on disk: name, state, counts, verdicts, and a link to its page. */
 import type { NotificationContext } from '../../../machines/notification/context.ts';
-import type { RequirementVerdict, StudyNotification, NotifiedVerdict } from '../../contract/types.ts';
+import { NotifiedVerdict } from '../../contract/resources/notifications.ts';
+import type { RequirementVerdict, StudyNotification } from '../../contract/types.ts';
 import { isTerminal, decodeBatch, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { jobsByStatus, timestamp } from '../kernel/records/to-resource.ts';
@@ -72,29 +73,10 @@ function studyOf(
   };
 }
 
-const shown = ({
-  name,
-  verdict,
-  settled,
-  passed,
-  failed,
-  unknown,
-  probability,
-  confidence,
-  lower,
-  upper,
-}: RequirementVerdict): NotifiedVerdict => ({
-  name,
-  verdict,
-  settled,
-  passed,
-  failed,
-  unknown,
-  probability,
-  confidence,
-  lower,
-  upper,
-});
+const SHOWN = Object.keys(NotifiedVerdict.properties) as (keyof NotifiedVerdict)[];
+
+const shown = (verdict: RequirementVerdict): NotifiedVerdict =>
+  Object.fromEntries(SHOWN.map((name) => [name, verdict[name]])) as NotifiedVerdict;
 
 /** One sentence for people. */
 function textOf(c: NotificationContext, state: BatchState | undefined): string {

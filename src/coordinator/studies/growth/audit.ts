@@ -7,9 +7,8 @@ import { appendRun, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { openUniform, philox, TAG_AUDIT } from '../../../domain/sampling/philox.ts';
 import type { BatchState } from '../../kernel/actors/actor-kinds.ts';
-import { readBatch } from '../../kernel/records/read-batch.ts';
 import type { StoreView } from '../../kernel/storage/store.ts';
-import { createDerived, refuse, rememberedAnswer, type GrowthOptions, type DeriveParts } from './derive.ts';
+import { createDerived, refuse, type GrowthOptions, type DeriveParts } from './derive.ts';
 import { terminalRuns } from './select-runs.ts';
 
 /** Runs that are drawn in one step. */
@@ -25,27 +24,15 @@ export async function auditBatch(
   { fraction, seed, name }: AuditRequest,
   options: GrowthOptions = {},
 ): Promise<AuditResponse> {
-  const remembered = await rememberedAnswer(parts, options);
-  if (remembered !== undefined) return remembered as AuditResponse;
-  if (!(fraction > 0)) refuse({ pointer: '/fraction', detail: `is ${fraction}; it must be above 0 and at most 1` });
-  await parts.groupCommit.durable();
-  const view = parts.store.snapshot();
-  try {
-    const batch = readBatch(view, batchId);
-    const source = { read: (key: string) => view.get(key) };
-    const study = parts.studyCache.of(batch.context, source);
+  return createDerived(parts, batchId, options, async ({ view, batch, study, submission: whole }) => {
+    if (!(fraction > 0)) refuse({ pointer: '/fraction', detail: `is ${fraction}; it must be above 0 and at most 1` });
     const used = seed ?? drawnSeed(parts);
     const selection = await drawnRuns(parts, view, batch, study.selection, fraction, used);
     await parts.share.slice();
-    const whole = parts.studyCache.wholeSubmission(batch.context, source);
-    const submission = auditOf(whole, study.selection.count, selection, name);
+    const submission = auditOf(whole(), study.selection.count, selection, name);
     if ('pointer' in submission) return refuse(submission);
-    const answer = { relation: 'audit' as const, seed: used };
-    await parts.share.slice();
-    return await createDerived(parts, batchId, { submission, selection, relation: 'audit', answer }, options);
-  } finally {
-    await view.close();
-  }
+    return { submission, selection, relation: 'audit', answer: { relation: 'audit', seed: used } };
+  });
 }
 
 const drawnSeed = ({ clock }: DeriveParts): number => {

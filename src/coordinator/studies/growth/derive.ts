@@ -6,10 +6,12 @@ import { once, recall, type Idempotency } from '../../kernel/turn/idempotency.ts
 import { openBatch, type SubmitParts } from '../submit.ts';
 import type { Turn } from '../../kernel/turn/turn.ts';
 import { familyIdOf } from '../../kernel/records/family.ts';
-import type { Store } from '../../kernel/storage/store.ts';
-import type { StudyCache } from '../../kernel/records/study-cache.ts';
+import type { Store, StoreView } from '../../kernel/storage/store.ts';
+import type { Study, StudyCache } from '../../kernel/records/study-cache.ts';
 import type { EventLoopShare } from '../../../base/event-loop-share.ts';
 import { batchOrThrow } from '../../kernel/records/lookup.ts';
+import { readBatch } from '../../kernel/records/read-batch.ts';
+import type { BatchState } from '../../kernel/actors/actor-kinds.ts';
 
 export interface DeriveParts extends SubmitParts {
   store: Store;
@@ -46,14 +48,38 @@ export function refuse(...faults: [Fault, ...Fault[]]): never {
   throw new SimbatchError('invalid-request', message, { faults });
 }
 
-/** Creates the batch. */
+/** The parent as of one instant. */
+export interface Parent {
+  view: StoreView;
+  batch: BatchState;
+  study: Study;
+  /** Reads its submission, with the code of a function. */
+  submission: () => BatchSubmission;
+}
+
+/** Creates the batch that `derive` makes of its parent, unless the request has an answer already. @throws SimbatchError `unknown-batch` */
 export async function createDerived<T extends object>(
   parts: DeriveParts,
   parentId: Uuid,
-  derivation: Derivation<T>,
   options: GrowthOptions,
+  derive: (parent: Parent) => Promise<Derivation<T>>,
 ): Promise<SubmissionResponse & T> {
-  return (await createIfCurrent(parts, parentId, derivation, options, () => true))!;
+  const remembered = await rememberedAnswer(parts, options);
+  if (remembered !== undefined) return remembered as SubmissionResponse & T;
+  // A view that is older than an acknowledged change would miss runs.
+  await parts.groupCommit.durable();
+  const view = parts.store.snapshot();
+  try {
+    const batch = readBatch(view, parentId);
+    const source = { read: (key: string) => view.get(key) };
+    const study = parts.studyCache.of(batch.context, source);
+    const submission = (): BatchSubmission => parts.studyCache.wholeSubmission(batch.context, source);
+    const derivation = await derive({ view, batch, study, submission });
+    await parts.share.slice();
+    return (await createIfCurrent(parts, parentId, derivation, options, () => true))!;
+  } finally {
+    await view.close();
+  }
 }
 
 /**

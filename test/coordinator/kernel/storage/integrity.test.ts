@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32c, unmasked } from '../../../../src/coordinator/kernel/storage/leveldb/crc32c.ts';
-import { snappyDecompress } from '../../../../src/coordinator/kernel/storage/leveldb/snappy.ts';
+import { decompressed } from '../../../../src/coordinator/kernel/storage/leveldb/table.ts';
 import { openLevelEngine } from '../../../../src/coordinator/kernel/storage/leveldb/level-engine.ts';
 import { sealRecords } from '../../../../src/coordinator/kernel/storage/integrity/seal-migration.ts';
 import { openStore } from '../../../../src/coordinator/kernel/storage/open-store.ts';
@@ -77,9 +77,9 @@ describe('coordinator/kernel/storage/integrity', () => {
 
   it('decompresses Snappy, with literals and overlapping copies', () => {
     // "abcabcabcabc": a literal of 3 bytes and a copy of 9 from offset 3.
-    expect(snappyDecompress(Buffer.from([12, 0x08, 97, 98, 99, 0x15, 3])).toString()).to.equal('abcabcabcabc');
-    expect(() => snappyDecompress(Buffer.from([12, 0x08, 97, 98, 99]))).to.throw(RangeError);
-    expect(() => snappyDecompress(Buffer.from([12, 0x08, 97, 98, 99, 0x15, 9]))).to.throw(RangeError);
+    expect(decompressed(Buffer.from([12, 0x08, 97, 98, 99, 0x15, 3])).toString()).to.equal('abcabcabcabc');
+    expect(() => decompressed(Buffer.from([12, 0x08, 97, 98, 99]))).to.throw(RangeError);
+    expect(() => decompressed(Buffer.from([12, 0x08, 97, 98, 99, 0x15, 9]))).to.throw(RangeError);
   });
 
   it('opens an undamaged store with all its records, as often as asked', async () => {

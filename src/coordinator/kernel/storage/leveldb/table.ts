@@ -1,7 +1,7 @@
 /** Verifies a table file of LevelDB (its doc/table_format.md): every byte is covered by a checksum or a fixed value. */
+import { snappyUncompress } from 'hyparquet/src/snappy.js';
 import { ByteReader } from './byte-reader.ts';
 import { crc32c, unmasked } from './crc32c.ts';
-import { snappyDecompress } from './snappy.ts';
 
 const FOOTER = 48;
 /** A byte for the compression and four for the checksum follow each block. */
@@ -92,7 +92,18 @@ function block(bytes: Buffer, { offset, size }: BlockHandle, name: string): () =
     throw new RangeError(`the checksum of its ${name} block at byte ${offset} does not match`);
   }
   const contents = bytes.subarray(offset, end);
-  return () => (bytes[end] === 1 ? snappyDecompress(contents) : contents);
+  return () => (bytes[end] === 1 ? decompressed(contents) : contents);
+}
+
+/** The contents of a block compressed by Snappy. @throws RangeError when it is not a whole one */
+export function decompressed(block: Buffer): Buffer {
+  const contents = Buffer.alloc(new ByteReader(block).varint());
+  try {
+    snappyUncompress(block, contents);
+    return contents;
+  } catch (cause) {
+    throw new RangeError(`an index block is not decompressed: ${String(cause)}`, { cause });
+  }
 }
 
 /** The handles that an index block has as its values. */
