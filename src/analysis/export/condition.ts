@@ -1,4 +1,5 @@
 /** A `where` expression over chunks of rows. */
+import { isoTime } from './iso-time.ts';
 import { type WhereColumn, evaluateWhere } from '../where/evaluate.ts';
 import type { Expression } from '../where/expression.ts';
 import { parseWhere } from '../where/parse.ts';
@@ -68,9 +69,7 @@ function whereColumn(cells: Cells, rows: number, asNumbers: boolean): WhereColum
     case 'text':
       return textColumn(rows, (row) => cells.values[row]!);
     case 'time':
-      return textColumn(rows, (row) =>
-        Number.isNaN(cells.values[row]!) ? null : new Date(cells.values[row]!).toISOString(),
-      );
+      return textColumn(rows, (row) => (Number.isNaN(cells.values[row]!) ? null : isoTime(cells.values[row]!)));
     case 'mixed': {
       if (!asNumbers) return textColumn(rows, (row) => textOf(cells.values[row]));
       const values = Float64Array.from({ length: rows }, (_, row) => numberOf(cells.values[row]) ?? Number.NaN);

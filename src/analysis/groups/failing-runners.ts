@@ -40,8 +40,7 @@ export function failingRunners(counts: readonly RunnerCounts[], level = LEVEL): 
     .sort((a, b) => a.p - b.p || (a.runnerId < b.runnerId ? -1 : 1));
 }
 
-const test = (it: Shares): number =>
-  fisherGreater(it.failed, it.finished, it.othersFailed, it.othersFinished);
+const test = (it: Shares): number => fisherGreater(it.failed, it.finished, it.othersFailed, it.othersFinished);
 
 const isMuchMore = ({ failed, finished, othersFailed, othersFinished }: Shares): boolean =>
   failed * othersFinished >= LEAST_RATIO * othersFailed * finished;

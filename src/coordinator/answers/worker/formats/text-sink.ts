@@ -1,5 +1,6 @@
 /** Text in UTF-8 that grows piece by piece: short pieces are copied byte by byte, which takes less time than a string of all. */
 import { Buffer } from 'node:buffer';
+import { NUMBER_BYTES, writeNumber } from '../../../../base/decimals/write.ts';
 
 /** Longer texts are encoded by the platform. */
 const SHORT = 48;
@@ -35,6 +36,14 @@ export class TextSink {
   code(code: number): void {
     this.#room(1);
     this.#bytes[this.#length++] = code;
+  }
+
+  /** A number as `String` writes it; -0 is 0. */
+  number(value: number): void {
+    this.#room(NUMBER_BYTES);
+    const end = writeNumber(this.#bytes, this.#length, value);
+    if (end < 0) this.text(String(value));
+    else this.#length = end;
   }
 
   /** Removes the last bytes. */

@@ -1,5 +1,6 @@
 /** Tables of runs as text: CSV, NDJSON and JSON. */
 import { csvField } from '../../../../base/text/csv.ts';
+import { isoTime } from '../../../../analysis/export/iso-time.ts';
 import { textOf } from '../../../../domain/runs/outputs.ts';
 import type { Cells, Chunk, NumberCells } from '../../../../analysis/export/chunk.ts';
 import type { Column } from '../../../../analysis/export/columns.ts';
@@ -108,12 +109,12 @@ function csvCell(cells: Cells, { isPlain }: Column): CellWriter {
         }
       };
     case 'time':
-      return numberCell(cells, '', (value, sink) => sink.text(new Date(value).toISOString()));
+      return numberCell(cells, '', (value, sink) => sink.text(isoTime(value)));
     case 'boolean':
       return numberCell(cells, '', (value, sink) => sink.text(value === 1 ? 'true' : 'false'));
     case 'integer':
     case 'number':
-      return numberCell(cells, '', (value, sink) => sink.text(String(value)));
+      return numberCell(cells, '', (value, sink) => sink.number(value));
   }
 }
 
@@ -127,12 +128,12 @@ function jsonCell(cells: Cells, { isPlain }: Column): CellWriter {
     case 'mixed':
       return (row, sink) => sink.text(JSON.stringify(cells.values[row]));
     case 'time':
-      return numberCell(cells, 'null', (value, sink) => sink.text(`"${new Date(value).toISOString()}"`));
+      return numberCell(cells, 'null', (value, sink) => sink.text(`"${isoTime(value)}"`));
     case 'boolean':
       return numberCell(cells, 'null', (value, sink) => sink.text(value === 1 ? 'true' : 'false'));
     case 'integer':
     case 'number':
-      return numberCell(cells, 'null', (value, sink) => sink.text(String(value)));
+      return numberCell(cells, 'null', (value, sink) => sink.number(value));
   }
 }
 
