@@ -18,7 +18,7 @@ import type {
   UploadResponse,
   Uuid,
 } from '../contract/types.ts';
-import type { Transport } from './transport.ts';
+import type { Exchange, Transport } from './transport.ts';
 
 export interface ReadFileOptions extends QueryOf<typeof FILE_QUERY> {
   /** The first byte; a negative number counts from the end. */
@@ -56,14 +56,9 @@ export class Files {
   }
 
   /** The files of an attempt of a job, by default of the last one. */
-  async list(jobId: Uuid, query: QueryOf<typeof FILE_QUERY> = {}): Promise<RunFiles> {
-    const exchange = {
-      method: 'GET',
-      path: ['jobs', jobId, 'files'],
-      query: { ...query },
-      extraMs: RUNNER_MS,
-    } as const;
-    return (await this.#transport.send<RunFiles>(exchange)).body;
+  list(jobId: Uuid, query: QueryOf<typeof FILE_QUERY> = {}): Promise<RunFiles> {
+    const path = ['jobs', jobId, 'files'];
+    return this.#call({ method: 'GET', path, query: { ...query }, extraMs: RUNNER_MS });
   }
 
   /**
@@ -98,79 +93,76 @@ export class Files {
    * The telemetry so far of a job that runs, down-sampled.
    * @throws ApiError `run-not-running`, `live-telemetry-off`, `live-telemetry-unavailable`
    */
-  async liveTelemetry(jobId: Uuid): Promise<LiveTelemetry> {
-    const path = ['jobs', jobId, 'telemetry', 'live'];
-    return (await this.#transport.send<LiveTelemetry>({ method: 'GET', path })).body;
+  liveTelemetry(jobId: Uuid): Promise<LiveTelemetry> {
+    return this.#call({ method: 'GET', path: ['jobs', jobId, 'telemetry', 'live'] });
   }
 
   // Operations of runners.
 
   /** Waits up to `wait_seconds` for requests to read files, plus the usual time limit for the answer. */
-  async requests(
+  requests(
     runnerId: string,
     request: FileRequestsRequest,
     options: { signal?: AbortSignal } = {},
   ): Promise<FileRequestsResponse> {
     const extraMs = (request.wait_seconds ?? 0) * 1000;
     const path = ['runners', runnerId, 'file-requests'];
-    const exchange = { method: 'POST', path, body: request, extraMs, ...options } as const;
-    return (await this.#transport.send<FileRequestsResponse>(exchange)).body;
+    return this.#call({ method: 'POST', path, body: request, extraMs, ...options });
   }
 
   /** Signs addresses for files of a job that has ended. */
-  async beginUpload(jobId: Uuid, request: UploadRequest): Promise<UploadResponse> {
-    const exchange = { method: 'POST', path: ['jobs', jobId, 'uploads'], body: request, extraMs: STORE_MS } as const;
-    return (await this.#transport.send<UploadResponse>(exchange)).body;
+  beginUpload(jobId: Uuid, request: UploadRequest): Promise<UploadResponse> {
+    return this.#store(['jobs', jobId, 'uploads'], request);
   }
 
   /** Names files that were uploaded in the result of the job. */
-  async completeUpload(jobId: Uuid, request: UploadCompleteRequest): Promise<JobResult> {
-    const path = ['jobs', jobId, 'uploads', 'complete'];
-    const exchange = { method: 'POST', path, body: request, extraMs: STORE_MS } as const;
-    return (await this.#transport.send<JobResult>(exchange)).body;
+  completeUpload(jobId: Uuid, request: UploadCompleteRequest): Promise<JobResult> {
+    return this.#store(['jobs', jobId, 'uploads', 'complete'], request);
   }
 
   /** The checkpoint that an earlier attempt of a job has sent, for the runner of its current attempt. */
-  async openCheckpoint(
+  openCheckpoint(
     jobId: Uuid,
     request: CheckpointRequest,
     options: { signal?: AbortSignal } = {},
   ): Promise<CheckpointResponse> {
-    return await this.#checkpoint(jobId, [], request, options);
+    return this.#store(['jobs', jobId, 'checkpoint'], request, options);
   }
 
   /** Signs addresses for the files of a checkpoint. */
-  async beginCheckpoint(
+  beginCheckpoint(
     jobId: Uuid,
     request: CheckpointUploadRequest,
     options: { signal?: AbortSignal } = {},
   ): Promise<CheckpointUploadResponse> {
-    return await this.#checkpoint(jobId, ['uploads'], request, options);
+    return this.#store(['jobs', jobId, 'checkpoint', 'uploads'], request, options);
   }
 
   /** Makes files that were sent the checkpoint of a job. */
-  async completeCheckpoint(
+  completeCheckpoint(
     jobId: Uuid,
     request: CheckpointCompleteRequest,
     options: { signal?: AbortSignal } = {},
   ): Promise<CheckpointCompleteResponse> {
-    return await this.#checkpoint(jobId, ['complete'], request, options);
+    return this.#store(['jobs', jobId, 'checkpoint', 'complete'], request, options);
   }
 
-  async #checkpoint<T>(jobId: Uuid, end: string[], body: object, options: { signal?: AbortSignal }): Promise<T> {
-    const path = ['jobs', jobId, 'checkpoint', ...end];
-    return (await this.#transport.send<T>({ method: 'POST', path, body, extraMs: STORE_MS, ...options })).body;
+  #store<T>(path: readonly string[], body: object, options: { signal?: AbortSignal } = {}): Promise<T> {
+    return this.#call({ method: 'POST', path, body, extraMs: STORE_MS, ...options });
   }
 
   /** Answers a request to read files with bytes, or with a fault and none. */
-  async sendPart(
+  sendPart(
     runnerId: string,
     query: QueryOf<typeof FILE_PART_QUERY>,
     bytes: Uint8Array,
     options: { signal?: AbortSignal } = {},
   ): Promise<FilePartResponse> {
     const path = ['runners', runnerId, 'file-parts'];
-    const exchange = { method: 'POST', path, query: { ...query }, bytes, ...options } as const;
-    return (await this.#transport.send<FilePartResponse>(exchange)).body;
+    return this.#call({ method: 'POST', path, query: { ...query }, bytes, ...options });
+  }
+
+  async #call<T>(exchange: Exchange): Promise<T> {
+    return (await this.#transport.send<T>(exchange)).body;
   }
 }

@@ -11,7 +11,7 @@ import type {
   ObjectStoreState,
   PoolHistory,
 } from '../contract/types.ts';
-import type { Transport } from './transport.ts';
+import type { Exchange, Transport } from './transport.ts';
 
 /** A store that does not answer is waited for. */
 const STORE_MS = 60_000;
@@ -26,41 +26,39 @@ export class Launching {
 
   /** Makes tokens for the runners of allocations; null where the coordinator needs none. */
   makeTokens(request: AllocationTokensRequest): Promise<AllocationTokensResponse> {
-    return this.#post(['allocations', 'tokens'], request);
+    return this.#call({ method: 'POST', path: ['allocations', 'tokens'], body: request });
   }
 
   /** Revokes the tokens of allocations that have ended. */
   revokeTokens(request: AllocationsEndedRequest): Promise<AllocationsEndedResponse> {
-    return this.#post(['allocations', 'ended'], request);
+    return this.#call({ method: 'POST', path: ['allocations', 'ended'], body: request });
   }
 
   report(report: LauncherReport): Promise<LauncherReportResponse> {
-    return this.#post(['launchers'], report);
+    return this.#call({ method: 'POST', path: ['launchers'], body: report });
   }
 
   /** The last report of each launcher. */
-  async launchers(): Promise<LauncherListResponse> {
-    return (await this.#transport.send<LauncherListResponse>({ method: 'GET', path: ['launchers'] })).body;
-  }
-
-  async #post<T>(path: readonly string[], body: unknown): Promise<T> {
-    return (await this.#transport.send<T>({ method: 'POST', path, body })).body;
+  launchers(): Promise<LauncherListResponse> {
+    return this.#call({ method: 'GET', path: ['launchers'] });
   }
 
   /** The use of the pool over the last hours, and the latest attempts of these runners. */
-  async poolHistory(runners: readonly string[] = []): Promise<PoolHistory> {
-    const path = ['pool', 'history'];
-    return (await this.#transport.send<PoolHistory>({ method: 'GET', path, query: { runner_id: runners } })).body;
+  poolHistory(runners: readonly string[] = []): Promise<PoolHistory> {
+    return this.#call({ method: 'GET', path: ['pool', 'history'], query: { runner_id: runners } });
   }
 
   /** The latest notifications of webhooks, and their receivers. */
-  async notifications(): Promise<NotificationList> {
-    return (await this.#transport.send<NotificationList>({ method: 'GET', path: ['notifications'] })).body;
+  notifications(): Promise<NotificationList> {
+    return this.#call({ method: 'GET', path: ['notifications'] });
   }
 
   /** Whether the buckets for files of runs can be used; the coordinator tries them. */
-  async objectStore(): Promise<ObjectStoreState> {
-    const exchange = { method: 'GET', path: ['object-store'], extraMs: STORE_MS } as const;
-    return (await this.#transport.send<ObjectStoreState>(exchange)).body;
+  objectStore(): Promise<ObjectStoreState> {
+    return this.#call({ method: 'GET', path: ['object-store'], extraMs: STORE_MS });
+  }
+
+  async #call<T>(exchange: Exchange): Promise<T> {
+    return (await this.#transport.send<T>(exchange)).body;
   }
 }

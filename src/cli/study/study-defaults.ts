@@ -16,75 +16,53 @@ export interface TakenDefault {
 type Members = Record<string, unknown>;
 
 interface Default {
-  path: readonly string[];
   value: (study: Members) => unknown;
   meaning: string;
 }
 
 const always = (value: unknown) => () => structuredClone(value);
 
-/** Defaults in the order in which they are set: one within an object comes after that of the object. */
-const DEFAULTS: readonly Default[] = [
-  { path: ['name'], value: simulationName, meaning: 'the study has the name of its simulation' },
-  { path: ['config', 'simulation', 'version'], value: always('1'), meaning: 'a label; results keep it' },
-  {
-    path: ['config', 'simulation', 'duration_minutes'],
-    value: always(1),
-    meaning: 'passed to the simulation, which may ignore it',
-  },
-  {
-    path: ['config', 'monte_carlo', 'sampling_method'],
+/** Defaults by member, in the order in which they are set: one within an object comes after that of the object. */
+const DEFAULTS: Readonly<Record<string, Default>> = {
+  name: { value: simulationName, meaning: 'the study has the name of its simulation' },
+  'config.simulation.version': { value: always('1'), meaning: 'a label; results keep it' },
+  'config.simulation.duration_minutes': { value: always(1), meaning: 'passed to the simulation, which may ignore it' },
+  'config.monte_carlo.sampling_method': {
     value: always('latin_hypercube'),
     meaning: 'every dispersion is covered evenly',
   },
-  { path: ['config', 'compute'], value: always({}), meaning: '' },
-  { path: ['config', 'compute', 'container'], value: always({}), meaning: '' },
-  {
-    path: ['config', 'compute', 'container', 'image'],
+  'config.compute': { value: always({}), meaning: '' },
+  'config.compute.container': { value: always({}), meaning: '' },
+  'config.compute.container.image': {
     value: always(''),
     meaning: 'no image: the runner starts the entrypoint it was given',
   },
-  { path: ['config', 'compute', 'container', 'cpu_request'], value: always('1'), meaning: 'one core for each run' },
-  {
-    path: ['config', 'compute', 'container', 'memory_request'],
-    value: always('256Mi'),
-    meaning: 'memory for each run',
-  },
-  {
-    path: ['config', 'compute', 'max_parallel_jobs'],
-    value: always(0),
-    meaning: 'as many runs at once as the runners have slots',
-  },
-  { path: ['config', 'compute', 'job_timeout_seconds'], value: always(0), meaning: 'no time limit' },
-  { path: ['config', 'early_termination'], value: always({}), meaning: '' },
-  { path: ['config', 'early_termination', 'conditions'], value: always([]), meaning: 'no run is ended early' },
-  {
-    path: ['config', 'early_termination', 'enabled'],
+  'config.compute.container.cpu_request': { value: always('1'), meaning: 'one core for each run' },
+  'config.compute.container.memory_request': { value: always('256Mi'), meaning: 'memory for each run' },
+  'config.compute.max_parallel_jobs': { value: always(0), meaning: 'as many runs at once as the runners have slots' },
+  'config.compute.job_timeout_seconds': { value: always(0), meaning: 'no time limit' },
+  'config.early_termination': { value: always({}), meaning: '' },
+  'config.early_termination.conditions': { value: always([]), meaning: 'no run is ended early' },
+  'config.early_termination.enabled': {
     value: hasConditions,
     meaning: 'conditions are evaluated where there are some',
   },
-  {
-    path: ['config', 'early_termination', 'check_frequency_hz'],
+  'config.early_termination.check_frequency_hz': {
     value: always(10),
     meaning: 'how often a condition that is met is acted upon, per second',
   },
-  { path: ['config', 'telemetry'], value: always({}), meaning: '' },
-  { path: ['config', 'telemetry', 'sampling_rate_hz'], value: always(0), meaning: 'every sample is kept' },
-  { path: ['config', 'telemetry', 'variables'], value: always([]), meaning: 'all variables are kept' },
-  { path: ['config', 'telemetry', 'storage'], value: always({}), meaning: '' },
-  { path: ['config', 'telemetry', 'storage', 's3_bucket'], value: always(''), meaning: 'artifacts stay on the runner' },
-  { path: ['config', 'telemetry', 'storage', 's3_prefix'], value: always(''), meaning: 'artifacts stay on the runner' },
-  {
-    path: ['config', 'telemetry', 'storage', 'compression'],
-    value: always('snappy'),
-    meaning: 'compression of telemetry files',
-  },
-  {
-    path: ['config', 'telemetry', 'buffer_flush_interval_seconds'],
+  'config.telemetry': { value: always({}), meaning: '' },
+  'config.telemetry.sampling_rate_hz': { value: always(0), meaning: 'every sample is kept' },
+  'config.telemetry.variables': { value: always([]), meaning: 'all variables are kept' },
+  'config.telemetry.storage': { value: always({}), meaning: '' },
+  'config.telemetry.storage.s3_bucket': { value: always(''), meaning: 'artifacts stay on the runner' },
+  'config.telemetry.storage.s3_prefix': { value: always(''), meaning: 'artifacts stay on the runner' },
+  'config.telemetry.storage.compression': { value: always('snappy'), meaning: 'compression of telemetry files' },
+  'config.telemetry.buffer_flush_interval_seconds': {
     value: always(5),
     meaning: 'how often telemetry is written to the disk, in seconds',
   },
-];
+};
 
 /**
  * Adds the members that the study leaves out, in place, and returns those with a meaning of their own. Does nothing where
@@ -93,14 +71,15 @@ const DEFAULTS: readonly Default[] = [
 export function takeDefaults(study: unknown): TakenDefault[] {
   if (!isJsonObject(study) || !isJsonObject(study['config'])) return [];
   const taken: TakenDefault[] = [];
-  for (const { path, value, meaning } of DEFAULTS) {
+  for (const [member, { value, meaning }] of Object.entries(DEFAULTS)) {
+    const path = member.split('.');
     const parent = path.slice(0, -1).reduce<unknown>((it, name) => (isJsonObject(it) ? it[name] : undefined), study);
     const name = path.at(-1) as string;
     if (!isJsonObject(parent) || name in parent) continue;
     const given = value(study);
     if (given === undefined) continue;
     parent[name] = given;
-    if (meaning !== '') taken.push({ member: path.join('.'), value: given, meaning });
+    if (meaning !== '') taken.push({ member, value: given, meaning });
   }
   return [...taken, ...takeUnits(study['config']['dispersions'])];
 }
