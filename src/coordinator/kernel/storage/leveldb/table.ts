@@ -96,10 +96,10 @@ function block(bytes: Buffer, { offset, size }: BlockHandle, name: string): () =
 }
 
 /** The contents of a block compressed by Snappy. @throws RangeError when it is not a whole one */
-export function decompressed(block: Buffer): Buffer {
-  const contents = Buffer.alloc(new ByteReader(block).varint());
+export function decompressed(input: Buffer): Buffer {
+  const contents = Buffer.alloc(new ByteReader(input).varint());
   try {
-    snappyUncompress(block, contents);
+    snappyUncompress(input, contents);
     return contents;
   } catch (cause) {
     throw new RangeError(`an index block is not decompressed: ${String(cause)}`, { cause });
