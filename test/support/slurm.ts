@@ -39,7 +39,7 @@ function must(program: string, args: readonly string[], env: Record<string, stri
   return stdout;
 }
 
-/** Starts munged, slurmctld and slurmd with 8 cores; partitions `main` and `short` (one minute at most). */
+/** Starts munged, slurmctld and slurmd with 8 cores; partitions `main`, `short` (one minute at most), `low`, and `high`, which preempts jobs of `low`. */
 export async function startSlurm(): Promise<SlurmSite> {
   const folder = mkdtempSync(join(os.tmpdir(), 'simbatch-slurm-'));
   chmodSync(folder, 0o755);
@@ -105,8 +105,12 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 KillWait=2
 NodeName=${host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=2000 State=UNKNOWN
-PartitionName=main Nodes=${host} Default=YES MaxTime=INFINITE State=UP
-PartitionName=short Nodes=${host} MaxTime=1 State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+PartitionName=main Nodes=${host} Default=YES MaxTime=INFINITE PreemptMode=OFF State=UP
+PartitionName=short Nodes=${host} MaxTime=1 PreemptMode=OFF State=UP
+PartitionName=low Nodes=${host} PriorityTier=1 State=UP
+PartitionName=high Nodes=${host} PriorityTier=10 PreemptMode=OFF State=UP
 `;
 }
 

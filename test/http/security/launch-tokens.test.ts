@@ -112,6 +112,8 @@ describe('http/security: launch tokens', () => {
     expect(await make(b, 'slurm/lab/b1', 'lab-a1')).to.match(/^403 .*the runner id "lab-a1" belongs to the token/);
     expect(await outcome(b.launching.revokeTokens({ allocations: ['slurm/lab/b1', NAME] }))).to.match(foreign);
     expect(await outcome(b.launching.report(report('b', [NAME])))).to.match(foreign);
+    const ended = [{ allocation: NAME, end: 'preempted' as const, reason: 'x' }];
+    expect(await outcome(b.launching.report({ ...report('b'), ended }))).to.match(foreign);
     await a.launching.report(report('a', [NAME]));
     expect(await outcome(b.launching.report(report('a')))).to.match(
       /^403 .*another launch token reports as launcher "a"/,

@@ -17,6 +17,8 @@ function decided(given: Partial<WantedInput>): { count: number; why: string } {
   return { count: queues[0]?.submit.length ?? -1, why: queues[0]?.why.join('\n') ?? '' };
 }
 
+const STOP = { reason: 'by an operator', isFailure: false, immediately: false, atMs: NOW };
+
 describe('launcher/decision/wanted', () => {
   it('submits as many allocations as the runs fill', () => {
     expect(decided({})).to.deep.equal({
@@ -51,6 +53,16 @@ describe('launcher/decision/wanted', () => {
     ],
     ['drained runners', { allocations: [allocation('Draining', {}, runner({ status: 'Maintenance' }))] }],
     ['stopping allocations', { allocations: [allocation('Stopping', { startingAtMs: NOW })] }],
+    [
+      'allocations that are stopped before their start',
+      { allocations: [allocation('Stopping', { stop: STOP }), allocation('Submitting', { stop: STOP })] },
+    ],
+    ['runners without a usable slot', { allocations: [allocation('Idle', {}, runner({ slots_lost: 4 }))] }],
+    [
+      'starting allocations that end too soon',
+      // The margin of the queue and the time limit of a run.
+      { allocations: [allocation('Starting', { endsAtMs: NOW + 120_000 + 59_000 })] },
+    ],
     ['silent runners', { allocations: [allocation('Idle', {}, runner({ status: 'Offline' }))] }],
     [
       'runners that leave too soon',

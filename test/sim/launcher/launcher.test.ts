@@ -10,11 +10,13 @@ describe('sim/launcher', () => {
   it(`exceeds no limit, submits nothing twice and loses no run in ${count} scenarios with faults`, async function () {
     this.timeout(0);
     const faults: Record<string, number> = {};
+    const reasons = new Set<string>();
     const sum = { crashes: 0, rounds: 0, submissions: 0 };
     for (let seed = first; seed < first + count; seed += 1) {
       try {
         const tally = await playLauncher(seed);
         for (const name of ['crashes', 'rounds', 'submissions'] as const) sum[name] += tally[name];
+        for (const it of tally.reasons) reasons.add(it);
         for (const [name, times] of Object.entries(tally.faults)) faults[name] = (faults[name] ?? 0) + times;
       } catch (error) {
         const replay = `LAUNCHER_SEED=${seed} npx mocha dist/test/sim/launcher/launcher.test.js`;
@@ -23,6 +25,7 @@ describe('sim/launcher', () => {
     }
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
+      expect([...reasons]).to.include.members(['machine-gone', 'runner-stopped', 'runner-lost', 'signed-off']);
       expect(faults).to.include.keys('silent', 'refused', 'lost', 'late', 'unanswered', 'preempted', 'failed', 'hung');
     }
   });

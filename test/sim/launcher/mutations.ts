@@ -1,5 +1,6 @@
 /** Injected bugs of the launcher: the simulation must find each of them. */
 import { allocationMachine } from '../../../machines/allocation/allocation.ts';
+import { runnerMachine } from '../../../machines/runner.ts';
 import { replaced, type SoughtBug } from '../finds.ts';
 import type { LauncherBug } from './site.ts';
 
@@ -45,6 +46,20 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
     isRare: true,
     bug: { written: (changes) => [...changes].filter(([, value]) => recordOf(value).value !== 'Submitting') },
     says: /allocations (live|are queued), and the limit is|core hours are used/,
+  },
+  {
+    name: 'an allocation that the cluster takes away counts as a loss',
+    patch: () => {
+      const { guards } = runnerMachine.implementations;
+      const restores = [
+        replaced(guards, 'isMachineGone', () => false),
+        replaced(guards, 'hasFailedWithMachine', () => true),
+      ];
+      return () => {
+        for (const restore of restores) restore();
+      };
+    },
+    says: /counts as a loss: runner .* was ended: its allocation .* has ended/,
   },
   {
     name: 'tokens are not revoked',

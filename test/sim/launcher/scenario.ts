@@ -1,4 +1,5 @@
 /** One scenario of a launcher from one seed: faults of coordinator, runners, engine and launcher; then everything ends. */
+import type { JobRecord } from '../../../src/contract/types.ts';
 import { SimClient } from '../clients.ts';
 import { insist } from '../acknowledged.ts';
 import { SimRunner } from '../runners.ts';
@@ -17,6 +18,8 @@ export interface LauncherTally {
   faults: Readonly<Record<string, number>>;
   /** States that allocations have reached. */
   ends: readonly string[];
+  /** Why attempts have ended. */
+  reasons: ReadonlySet<string>;
 }
 
 /** @throws Violation when a limit is exceeded, an allocation is submitted twice, a run is lost, or anything is left */
@@ -53,7 +56,22 @@ export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise
   await finish(stage);
   const { crashes, rounds, cluster, status } = site;
   const ends = status?.allocations.map((it) => it.value) ?? [];
-  return { crashes, rounds, submissions: cluster.submissions.size, faults: cluster.faults, ends };
+  const reasons = reasonsOf(stage);
+  return { crashes, rounds, submissions: cluster.submissions.size, faults: cluster.faults, ends, reasons };
+}
+
+/** Why attempts have ended. What the cluster takes away is never counted. */
+function reasonsOf(stage: Stage): ReadonlySet<string> {
+  const reasons = new Set<string>();
+  for (const [key, record] of stage.disk) {
+    if (!key.startsWith('!job!')) continue;
+    for (const { n, outcome, reason, message = '' } of (JSON.parse(record) as JobRecord).attempts) {
+      if (reason !== undefined) reasons.add(reason);
+      const isCounted = outcome === 'lost' && /has ended: (?!its runner failed)/.test(message);
+      insist(!isCounted, () => `attempt ${n} of ${key} counts as a loss: ${message}`);
+    }
+  }
+  return reasons;
 }
 
 /** An operator drains and resumes runners of allocations, and stops, pauses and resumes queues. */

@@ -1,6 +1,7 @@
 /** A launcher of the simulation, which crashes at any step of its effects, beside the coordinator of a stage and a cluster. */
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
 import type { LauncherConfig } from '../../../src/launcher/settings.ts';
+import { reportOf } from '../../../src/launcher/loop/coordinator.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
 import type { CoordinatorPort, OperatorCommand } from '../../../src/launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../src/launcher/loop/status.ts';
@@ -237,7 +238,15 @@ export class LauncherSite {
         }),
       },
       log: (level, message) => void this.log.push(`${level} ${message}`),
-      onStatus: async () => {},
+      onStatus: async (status) => {
+        if (status.isCoordinatorSilent) return;
+        this.#stage.follow(
+          'the launcher reports',
+          this.#stage.api.reportLauncher(reportOf(status)),
+          ['unavailable'],
+          {},
+        );
+      },
       isDryRun: false,
     });
   }
