@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUESTIONS } from '../../src/analysis/questions.ts';
+import { convergence } from '../../src/analysis/questions/convergence.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { fileAnalysis } from '../../src/cli/offline/file-analysis.ts';
 import { study } from '../support/studies.ts';
@@ -73,6 +74,13 @@ describe('analysis/questions', () => {
     expect(fewer, 'a default that is not the one of the answer would be seen').not.to.deep.equal(
       await file.ask('worst', batchId, { output: 'miss' }),
     );
+  });
+
+  it('take percentiles above 0 and below 100 for the quantity that converges', () => {
+    const check = (quantity: string) => () => convergence.check?.({ output: 'y', quantity });
+    for (const percent of ['p0.1', 'p1', 'p50', 'p99.9']) expect(check(percent), percent).to.not.throw();
+    for (const percent of ['p0', 'p00', 'p0.0', 'p100', 'p-1', 'p'])
+      expect(check(percent), percent).to.throw(RangeError, 'it must be mean, failure or a percentile such as p95');
   });
 
   it('have each a row in the table of docs/analysis.md', () => {

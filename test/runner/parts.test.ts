@@ -152,6 +152,14 @@ describe('runner: parts', () => {
     expect(notes).to.have.length(1);
   });
 
+  it('metadata.json has as many values as the limit, and not one more', async () => {
+    const limits = { ...ARTIFACT_LIMITS, metadataValues: 3 };
+    writeFileSync(join(folder, 'metadata.json'), '{"a":1,"b":{"c":2}}');
+    expect((await collectArtifacts(folder, undefined, limits)).metadata).to.deep.equal({ a: 1, b: { c: 2 } });
+    writeFileSync(join(folder, 'metadata.json'), '{"a":1,"b":{"c":2,"d":3}}');
+    expect((await collectArtifacts(folder, undefined, limits)).metadata).to.deep.equal({});
+  });
+
   it('metadata.json larger than the limit is not read', async () => {
     writeFileSync(join(folder, 'metadata.json'), JSON.stringify({ a: 'x'.repeat(100) }));
     const { metadata, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, metadataBytes: 99 });

@@ -5,6 +5,7 @@ import type { FailReason, Report, RequirementVerdict, StudyVerdicts, Uuid } from
 import type { VerdictsRecord } from '../../../src/coordinator/judgement/study-judgement.ts';
 import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../../src/domain/ids.ts';
+import { CountedSlices } from '../../support/counted-slices.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
 import { times } from '../../support/properties.ts';
@@ -63,6 +64,39 @@ describe('coordinator/judgement', () => {
       return verdict;
     });
   };
+
+  it('waits for each slice of the event loop before it judges a run', async () => {
+    const batch = await scene.submit({ runs: 40, requirements: [EASY] });
+    await scene.claim('a', 40);
+    const slices = new CountedSlices(scene.api.share);
+    await end(batch, ...Array.from({ length: 40 }, (_, run): [number, End] => [run, 1]));
+    expect(slices).to.include({ pending: 0, mostPending: 1 });
+    expect(slices.asked).to.be.above(40);
+  });
+
+  it('is idle when what it has judged is on disk', async () => {
+    let release: (() => void) | undefined;
+    let isHeld = false;
+    scene = await Scene.open({
+      beforeWrite: () => (isHeld ? new Promise((resolve) => (release = resolve)) : Promise.resolve()),
+    });
+    await scene.register('a', { slots: 100 });
+    const batch = await scene.submit({ runs: 3, requirements: [EASY] });
+    await scene.claim('a', 3);
+    await end(batch, [0, 1], [1, 1]);
+    await scene.start(batch, 2, 'a');
+    await scene.complete(batch, 2, 'a');
+    isHeld = true;
+    let isIdle = false;
+    const idle = scene.api.parts.judgements.idle().then(() => (isIdle = true));
+    await settled();
+    expect([isIdle, release === undefined]).to.deep.equal([false, false]);
+    isHeld = false;
+    release?.();
+    await idle;
+    const record = JSON.parse(scene.store.get(keys.verdicts(batch))!) as VerdictsRecord;
+    expect(record.judged).to.equal(3);
+  });
 
   it('stops a study at the run that settles it, and says so', async () => {
     const batch = await scene.submit({ runs: 1000, ...STOPPING });

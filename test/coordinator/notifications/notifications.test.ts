@@ -1,11 +1,12 @@
 /** Notifications of a coordinator: which events are announced, when they are sent, and what a restart and a full list do. */
 import { expect } from 'chai';
 import { MOST_WAITING } from '../../../src/coordinator/notifications/announce.ts';
-import { BLOCKED_DWELL_MS } from '../../../src/coordinator/notifications/blocked-studies.ts';
+import { BLOCKED_DWELL_MS, BlockedStudies } from '../../../src/coordinator/notifications/blocked-studies.ts';
 import type { NotificationOutcome, NotificationReceiver } from '../../../src/coordinator/notifications/receivers.ts';
 import type { StudyNotification } from '../../../src/contract/types.ts';
 import { allOf, keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { RESULT, Scene } from '../../support/scene.ts';
+import { SimbatchError } from '../../../src/domain/errors.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { settled } from '../../support/simulated-clock.ts';
 
@@ -233,6 +234,26 @@ describe('coordinator/notifications', () => {
     await scene.api.close();
   });
 
+  for (const [count, omitted] of [
+    [50, undefined],
+    [51, 1],
+  ] as const) {
+    it(`lists at most 50 requirements in a message: of ${count}, ${omitted ?? 'none'} is left out`, async () => {
+      const inbox = new Inbox();
+      const scene = await open(inbox);
+      await scene.register('r');
+      const requirements = Array.from({ length: count }, (_, at) => ({ ...REQUIREMENT, name: `q${at}` }));
+      const batch = await scene.submit({ runs: 1, requirements });
+      await execute(scene, batch, 1);
+      await scene.world.advance(2_000);
+      await rest(scene);
+      const { data } = inbox.got.at(-1)!.message;
+      expect(data.requirements).to.have.length(50);
+      expect(data.requirements_omitted).to.equal(omitted);
+      await scene.api.close();
+    });
+  }
+
   it('keeps at most a thousand waiting, drops further events, and says so', async () => {
     const inbox = new Inbox();
     inbox.answer = () => Promise.resolve({ accepted: false, reason: 'it answered 500' });
@@ -315,6 +336,38 @@ describe('coordinator/notifications', () => {
       expect(inbox.got.map((it) => it.message.data.finding?.code)).to.deep.equal(['no-runner', 'all-drained']);
       expect(new Set(inbox.got.map((it) => it.eventId)).size).to.equal(2);
       await scene.api.close();
+    });
+
+    it('is looked at again after a look that failed, which is reported unless the coordinator stops', async () => {
+      const reported: unknown[] = [];
+      const looks: string[] = [];
+      const scene = await Scene.open();
+      const batch = await scene.submit({ runs: 1 });
+      const clock = scene.world;
+      const failures = [new Error('broken'), new SimbatchError('unavailable', 'it stops'), new Error('broken again')];
+      const watch = new BlockedStudies({
+        clock,
+        share: {
+          paced: async function* <T>(items: Iterable<T>) {
+            yield* items;
+          },
+        },
+        openBatches: () => scene.api.parts.scheduler.openBatches(),
+        findings: async (batchId: string) => {
+          looks.push(batchId);
+          throw failures[looks.length - 1]!;
+        },
+        failed: (error: unknown) => reported.push(error),
+      } as unknown as ConstructorParameters<typeof BlockedStudies>[0]);
+      for (let look = 0; look < 3; look += 1) {
+        watch.tick();
+        await settled();
+        await clock.advance(10_000);
+      }
+      await watch.stop();
+      await scene.api.close();
+      expect(looks).to.deep.equal([batch, batch, batch]);
+      expect(reported).to.deep.equal([failures[0], failures[2]]);
     });
 
     it('is not announced while a person has paused it', async () => {

@@ -138,6 +138,22 @@ describe('coordinator/notifications/webhook', () => {
     expect(written).to.be.below(64 * 2 ** 20);
   });
 
+  it('waits for the end of an answer, so that its connection serves the next request', async () => {
+    let end = (): void => {};
+    answer = (_request, response) => {
+      response.writeHead(200).write('first');
+      end = () => void response.end('last');
+    };
+    const receiver = webhook('/', { timeoutMs: 60_000 });
+    let isSettled = false;
+    const sent = receiver.send(MESSAGE, NEVER).finally(() => (isSettled = true));
+    while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(isSettled).to.equal(false);
+    end();
+    expect(await sent).to.deep.equal({ accepted: true });
+  });
+
   it('ends an answer that comes a byte at a time when its time is over', async () => {
     let timer: NodeJS.Timeout | undefined;
     answer = (_request, response) => {

@@ -9,6 +9,7 @@ import { importSnapshot } from '../../../../src/coordinator/snapshots/import.ts'
 import { MemoryStore } from '../../../support/memory-store.ts';
 import { readBatch } from '../../../../src/coordinator/kernel/records/read-batch.ts';
 import { all, codeOf, Scene } from '../../../support/scene.ts';
+import { settled } from '../../../support/simulated-clock.ts';
 import { study } from '../../../support/studies.ts';
 
 const sampled = (method: SamplingMethod, more: Partial<BatchSubmission['config']['monte_carlo']> = {}) => ({
@@ -123,6 +124,8 @@ describe('coordinator/studies/growth/extend', () => {
     expect(await codeOf(scene.api.extendBatch(short, { runs: 4 }))).to.equal('invalid-request');
     expect(await codeOf(scene.api.extendBatch(first.replace('0', 'f'), { runs: 11 }))).to.equal('unknown-batch');
     expect(await all(await scene.api.batches({}))).to.have.length(2);
+    const most = await scene.api.extendBatch(first, { runs: 30 }, { maxRuns: 20 });
+    expect(most.total_jobs, 'the most runs that a study may have').to.equal(20);
   });
 
   it('shows parent and children both ways, also after a restart and an import of its export', async () => {
@@ -186,6 +189,30 @@ describe('coordinator/studies/growth/extend', () => {
     expect(await all(await scene.api.batches({}))).to.have.length(2);
     const other = scene.api.rerunBatch(first, {}, { idempotencyKey: 'k', bodyDigest: 'e' });
     expect(await codeOf(other)).to.equal('idempotency-key-reused');
+  });
+
+  it('answers a repeated request after the batch of the first one is on disk, and never before', async () => {
+    let release: (() => void) | undefined;
+    let isHeld = false;
+    scene = await Scene.open({
+      beforeWrite: () => (isHeld ? new Promise((resolve) => (release = resolve)) : Promise.resolve()),
+    });
+    const first = await scene.submit({ runs: 4 });
+    isHeld = true;
+    const options = { idempotencyKey: 'k', bodyDigest: 'd' };
+    const answers: string[] = [];
+    const ask = async (): Promise<void> => {
+      answers.push((await scene.api.extendBatch(first, { runs: 6 }, options)).batch_id);
+    };
+    const asked = [ask()];
+    await settled();
+    asked.push(ask());
+    await settled();
+    expect(answers, 'while the write is in flight').to.deep.equal([]);
+    isHeld = false;
+    release?.();
+    await Promise.all(asked);
+    expect(answers[1]).to.equal(answers[0]);
   });
 
   it('lists no child whose creation was lost in a crash', async () => {

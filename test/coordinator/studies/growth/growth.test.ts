@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { BatchSubmission, StudyComparison } from '../../../../src/contract/types.ts';
 
+import { CountedSlices } from '../../../support/counted-slices.ts';
 import { Scene } from '../../../support/scene.ts';
 import { study } from '../../../support/studies.ts';
 
@@ -56,6 +57,22 @@ describe('coordinator/studies/growth', () => {
     expect(flips.mended).to.deep.equal([2, 7, 17, 22, 27, 32, 37]);
     expect(flips.broke).to.deep.equal([]);
     expect(changes.map((it) => it.pointer)).to.include('/simulation/version');
+  });
+
+  it('waits for each slice of the event loop before the work of the slice', async () => {
+    const batch = await scene.submit({ runs: 30, maxRetries: 0 });
+    await execute(batch, (run) => run % 5 === 2);
+    const slices = new CountedSlices(scene.api.share);
+    const operations = [
+      () => scene.api.rerunBatch(batch, { select: { states: ['Failed'] } }),
+      () => scene.api.auditBatch(batch, { fraction: 0.5, seed: 1 }),
+      () => scene.api.extendBatch(batch, { runs: 40 }),
+    ];
+    for (const operation of operations) {
+      await operation();
+      expect(slices).to.include({ pending: 0, mostPending: 1 });
+    }
+    expect(slices.asked).to.be.above(6);
   });
 
   it('withholds the other runs of a selection until its canary runs are Completed', async () => {

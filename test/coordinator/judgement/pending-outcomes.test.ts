@@ -1,0 +1,26 @@
+/** Outcomes of runs that ended ahead of the complete prefix: which are kept, and how far runs without one reach. */
+import { expect } from 'chai';
+import { PendingOutcomes } from '../../../src/coordinator/judgement/pending-outcomes.ts';
+
+/** The runs of one chunk. */
+const CHUNK = 4096;
+
+describe('coordinator/judgement/pending-outcomes', () => {
+  it('counts runs without an outcome up to the next run with an outcome, and never beyond their chunk', () => {
+    const pending = new PendingOutcomes(2);
+    pending.set(10, 'pf');
+    expect(pending.get(10, 1)).to.equal('fail');
+    expect([pending.absentFrom(0), pending.absentFrom(9), pending.absentFrom(10)]).to.deep.equal([10, 1, 0]);
+    expect(pending.absentFrom(11)).to.equal(CHUNK - 11);
+    expect(pending.absentFrom(CHUNK + 1), 'a chunk without any').to.equal(CHUNK - 1);
+  });
+
+  it('forgets a chunk when the prefix has passed it', () => {
+    const pending = new PendingOutcomes(1);
+    pending.set(CHUNK - 1, 'p');
+    pending.dropBefore(CHUNK - 1);
+    expect(pending.get(CHUNK - 1, 0)).to.equal('pass');
+    pending.dropBefore(CHUNK);
+    expect(pending.get(CHUNK - 1, 0)).to.equal('open');
+  });
+});
