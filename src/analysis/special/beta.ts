@@ -57,30 +57,20 @@ export function betaTails(x: number, a: number, b: number, y: number = 1 - x): B
 
 /** Both tails: one from `ratio`, the logarithm of this tail divided by the density, and the other as its complement. */
 function tailsOf(logDensity: number, ratio: number, isLower: boolean): BetaTails {
-  const logTail = Math.min(logDensity + ratio, 0);
-  const tail = Math.exp(logTail);
-  const logRest = logTail > -Math.LN2 ? Math.log(-Math.expm1(logTail)) : Math.log1p(-tail);
-  const rest = Math.exp(logRest);
-  const restRatio = logRest - logDensity;
-  return isLower
-    ? {
-        lower: tail,
-        upper: rest,
-        logLower: logTail,
-        logUpper: logRest,
-        logDensity,
-        logLowerRatio: ratio,
-        logUpperRatio: restRatio,
-      }
-    : {
-        lower: rest,
-        upper: tail,
-        logLower: logRest,
-        logUpper: logTail,
-        logDensity,
-        logLowerRatio: restRatio,
-        logUpperRatio: ratio,
-      };
+  const log = Math.min(logDensity + ratio, 0);
+  const tail = { value: Math.exp(log), log, ratio };
+  const logRest = log > -Math.LN2 ? Math.log(-Math.expm1(log)) : Math.log1p(-tail.value);
+  const rest = { value: Math.exp(logRest), log: logRest, ratio: logRest - logDensity };
+  const [lower, upper] = isLower ? [tail, rest] : [rest, tail];
+  return {
+    lower: lower.value,
+    upper: upper.value,
+    logLower: lower.log,
+    logUpper: upper.log,
+    logDensity,
+    logLowerRatio: lower.ratio,
+    logUpperRatio: upper.ratio,
+  };
 }
 
 /** I_x(a, b) for a, b > 0 and x in [0, 1]: see `betaTails` for the accuracy. */

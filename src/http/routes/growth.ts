@@ -2,9 +2,15 @@
 import * as audit from '../../contract/answers/audit.ts';
 import * as batches from '../../contract/resources/batches.ts';
 import * as growth from '../../contract/growth.ts';
-import { IDEMPOTENCY, routesOf } from '../route.ts';
+import { type Call, IDEMPOTENCY, routesOf } from '../route.ts';
 
 const route = routesOf('studies');
+
+/** The options of a request that makes a further study. */
+const growing = ({ idempotency, service }: Pick<Call, 'idempotency' | 'service'>) => ({
+  ...idempotency(),
+  maxRuns: service.limits().runs_per_batch,
+});
 
 export const growthRoutes = [
   route({
@@ -57,11 +63,7 @@ export const growthRoutes = [
     headers: IDEMPOTENCY,
     response: growth.ExtendResponse,
     errors: ['illegal-transition', 'idempotency-key-reused'],
-    handle: (coordinator, call) =>
-      coordinator.extendBatch(call.id, call.body ?? {}, {
-        ...call.idempotency(),
-        maxRuns: call.service.limits().runs_per_batch,
-      }),
+    handle: (coordinator, call) => coordinator.extendBatch(call.id, call.body ?? {}, growing(call)),
   }),
   route({
     method: 'POST',
@@ -75,11 +77,7 @@ export const growthRoutes = [
     headers: IDEMPOTENCY,
     response: growth.RerunResponse,
     errors: ['illegal-transition', 'idempotency-key-reused'],
-    handle: (coordinator, call) =>
-      coordinator.rerunBatch(call.id, call.body ?? {}, {
-        ...call.idempotency(),
-        maxRuns: call.service.limits().runs_per_batch,
-      }),
+    handle: (coordinator, call) => coordinator.rerunBatch(call.id, call.body ?? {}, growing(call)),
   }),
   route({
     method: 'POST',
@@ -93,11 +91,7 @@ export const growthRoutes = [
     headers: IDEMPOTENCY,
     response: growth.AuditResponse,
     errors: ['illegal-transition', 'idempotency-key-reused'],
-    handle: (coordinator, call) =>
-      coordinator.auditBatch(call.id, call.body, {
-        ...call.idempotency(),
-        maxRuns: call.service.limits().runs_per_batch,
-      }),
+    handle: (coordinator, call) => coordinator.auditBatch(call.id, call.body, growing(call)),
   }),
   route({
     method: 'GET',

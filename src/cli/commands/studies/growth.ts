@@ -145,6 +145,15 @@ export async function create(
     idempotencyKey: flags.idempotencyKey ?? randomUuid(systemClock),
   });
   for (const { pointer, detail } of answer.warnings ?? []) note(`warning: ${printable(pointer)}: ${printable(detail)}`);
+  await reportCreated(client, { answer, lines }, flags);
+}
+
+/** Prints a new study in the format of the flags, and follows it with `--watch`. */
+export async function reportCreated(
+  client: Client,
+  { answer, lines }: Created,
+  flags: Pick<CreateFlags, 'output' | 'watch' | 'strict'>,
+): Promise<void> {
   if (flags.output === 'json') {
     // With --watch, stdout is one JSON document: the final status.
     if (flags.watch !== true) await writeJson(answer);

@@ -10,13 +10,12 @@ import type { CheckedStudy } from '../../study/check-study.ts';
 import { checkedLines } from '../../study/study-sentences.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { plural, printable, shortId } from '../../terminal/format.ts';
+import { plural, printable } from '../../terminal/format.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
 import { clientCommand, connect, integerBetween, labelTexts, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
-import { CREATED } from './growth.ts';
-import { watchBatch } from './watch.ts';
+import { CREATED, reportCreated } from './growth.ts';
 
 interface SubmitFlags extends ClientFlags {
   runsOverride?: number;
@@ -83,16 +82,8 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
     throw withPlaces(error, study);
   });
   warn(answer.warnings ?? [], study);
-  if (flags.output === 'json') {
-    // With --watch, stdout is one JSON document: the final status.
-    if (flags.watch !== true) await writeJson(answer);
-  } else if (flags.output === 'name') {
-    if (flags.watch !== true) await writeLine(answer.batch_id);
-  } else {
-    await writeLine(`submitted ${plural(answer.total_jobs, 'run')} as study ${answer.batch_id}`);
-  }
-  if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
-  else if (flags.output === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
+  const lines = [`submitted ${plural(answer.total_jobs, 'run')} as study ${answer.batch_id}`];
+  await reportCreated(client, { answer, lines }, flags);
 }
 
 /** Returns a failure with the faults that only the coordinator found, with their positions in the file. */
