@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The program of the runner kit: `simbatch runner` alone, as it runs where only Node is installed. */
 import { packageVersion } from '../src/base/package.ts';
+import { Command } from 'commander';
+import { filesPushCommand } from '../src/cli/commands/files/push.ts';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
 import { runCommandLine } from '../src/cli/run-command-line.ts';
 import { endQuietlyOnClosedPipe } from '../src/cli/terminal/output.ts';
@@ -9,6 +11,7 @@ endQuietlyOnClosedPipe();
 const name = 'simbatch-runner';
 process.exitCode = await runCommandLine(name, async () => {
   const command = runnerCommand()
+    .addCommand(new Command('files').description('files of runs on this machine').addCommand(filesPushCommand()))
     .name(name)
     .version(`${packageVersion} (Node ${process.versions.node})`, '-V, --version')
     .showHelpAfterError(`(${name} --help lists the options)`)

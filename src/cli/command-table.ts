@@ -135,7 +135,7 @@ export const COMMANDS: readonly Entry[] = [
     },
     files: {
       summary: 'list the files of runs',
-      load: async () => (await import('./commands/runs/files.ts')).filesCommand(),
+      load: async () => (await import('./commands/files/files.ts')).filesCommand(),
     },
     logs: {
       summary: 'what a run printed',
@@ -143,7 +143,7 @@ export const COMMANDS: readonly Entry[] = [
     },
     fetch: {
       summary: 'copy files of runs to this machine',
-      load: async () => (await import('./commands/runs/fetch.ts')).fetchCommand(),
+      load: async () => (await import('./commands/files/fetch.ts')).fetchCommand(),
     },
     extend: {
       summary: 'more runs of the design of a study',

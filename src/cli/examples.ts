@@ -41,6 +41,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   runs: ['simbatch runs latest --status Failed,Timeout', 'simbatch runs latest -o csv -f runs.csv'],
   run: ['simbatch run latest/17'],
   files: ['simbatch files latest/17'],
+  'files push': ['simbatch files push --output-root /scratch/out'],
   logs: ['simbatch logs latest/17'],
   fetch: ['simbatch fetch latest/17'],
   table: [

@@ -17,8 +17,8 @@ import { serveFiles } from './files/file-service.ts';
 import { functionFiles } from './functions/function-files.ts';
 import { ReportQueue } from './connection/report-queue.ts';
 import type { Spool } from './spool.ts';
-import { signOff } from './connection/sign-off.ts';
 import { identityOf } from './connection/identity.ts';
+import { finish, leavingReason } from './connection/leaving.ts';
 import { declaredEnd, LifetimeWatch } from './connection/lifetime.ts';
 import { ListenerPool } from './telemetry-listeners.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
@@ -41,10 +41,6 @@ export interface AgentOptions extends Pick<
 const CLAIM_WAIT_SECS = 25;
 /** A claim answered without jobs and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
-/** The last outcomes are delivered within the grace time, or within this time when less is left. */
-const SHORTEST_FLUSH_MS = 2000;
-/** How long ending the simulations may take after the grace time. */
-const ABANDON_MS = 20_000;
 
 /** How long a runner that is stopped at once tries to hand its runs back. */
 const QUICK_END_MS = 1500;
@@ -69,6 +65,8 @@ export class Agent {
   readonly #serveFiles: () => Promise<void>;
   readonly #checkpoints: StoredCheckpoints;
   #wake: () => void = () => {};
+  /** It leaves because of a signal, and not by itself. */
+  #isSignalled = false;
   /** Aborted when the runner leaves, or the machine proves unfit, while it asks for jobs. */
   #asking = new AbortController();
 
@@ -84,7 +82,7 @@ export class Agent {
       idleMs: config.lifetime.idleMs,
       leave: (why) => {
         log.info(`leaving: ${why}`);
-        this.leave(why);
+        this.leave(why, { isSignalled: false });
       },
     });
     this.#connection = new CoordinatorConnection({
@@ -108,6 +106,7 @@ export class Agent {
       held: () => this.#attempts.refs(),
       gauge: new MachineGauge(clock, config.workingDirectory),
       slotsLost: () => this.#attempts.slots.lost,
+      leaving: () => leavingReason(this.#leaving.signal, this.#attempts.running, this.#uploads.size),
       onDrop: (...dropped) => {
         this.#attempts.drop(...dropped);
       },
@@ -198,8 +197,10 @@ export class Agent {
   /**
    * Claims no more jobs, lets the running ones finish within the grace time, hands the others back, signs off.
    * @param why for the log and the histories of these runs, as a clause or the name of a signal.
+   * @param options `isSignalled`: it does not stay for files that are not sent.
    */
-  leave(why: string): void {
+  leave(why: string, { isSignalled = true } = {}): void {
+    this.#isSignalled ||= isSignalled;
     this.#leaving.abort(why);
     this.#wake();
   }
@@ -278,28 +279,20 @@ export class Agent {
     return taken.length;
   }
 
-  /** Waits for the grace time, hands back what is left, ends the heartbeats and signs off. */
   async #finish(): Promise<void> {
-    const { config, clock, log } = this.#options;
     if (this.#over.signal.aborted) return;
-    log.info(`leaving: ${String(this.#attempts.running)} runs in progress, ${String(config.graceSecs)} s of grace`);
-    const graceEndMs = clock.monotonicMs() + config.graceSecs * 1000;
-    await this.#until(() => this.#attempts.running === 0, config.graceSecs * 1000);
-    const why = `it was stopped (${String(this.#leaving.signal.reason)})`;
-    this.#attempts.interruptAll(`${why}, and the run did not end within ${String(config.graceSecs)} s of grace`);
-    await this.#until(() => this.#attempts.running === 0, ABANDON_MS);
-    // Runs that are handed back: their last checkpoints are sent before the sign-off gives them to other runners.
-    const lastMs = this.#checkpoints.followed > 0 ? this.#checkpoints.handBackMs : 0;
-    const flushMs = Math.max(lastMs + SHORTEST_FLUSH_MS, graceEndMs - clock.monotonicMs());
-    await this.#until(() => this.#attempts.size === 0 && this.#uploads.size === 0, flushMs);
-    if (this.#over.signal.aborted) return;
-    if (this.#attempts.running > 0) {
-      log.error(
-        `${String(this.#attempts.running)} runs could not be ended; not signing off, their lease protects them`,
-      );
-      return;
-    }
-    await signOff({ ...this.#options, heartbeats: this.#heartbeats, runnerId: config.id, stop: this.#over.signal });
+    await finish({
+      ...this.#options,
+      attempts: this.#attempts,
+      uploads: this.#uploads,
+      checkpoints: this.#checkpoints,
+      heartbeats: this.#heartbeats,
+      lifetime: this.#lifetime,
+      why: String(this.#leaving.signal.reason),
+      isSignalled: () => this.#isSignalled,
+      stop: this.#over.signal,
+      until: (holds, ms) => this.#until(holds, ms),
+    });
   }
 
   /** Resolves when the condition holds, after `ms`, or when the runner is stopped at once. */

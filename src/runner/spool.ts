@@ -3,13 +3,18 @@
  * coordinator has not acknowledged. A small LevelDB per runner id; its lock excludes a second process with this id,
  * and holding it proves that any former process is dead.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { Coalescer } from '../base/async/coalescer.ts';
 import { makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
+import {
+  readProcess,
+  writeProcess,
+  writeProcessNow,
+  type SpoolOrigin,
+  type SpoolOwner,
+} from './config/process-file.ts';
 import { oneLine } from './system-error.ts';
 import type { Waits } from './waits.ts';
 import type { AttemptRef, OutcomeReport, ReleaseReport } from '../contract/types.ts';
@@ -26,7 +31,11 @@ export interface SpooledAttempt extends AttemptRef {
   /** Start time of the process `pid` as `processStart` returns it; distinguishes a recycled pid. */
   pidStart?: string;
   /** Files to send to the object store once the outcome is acknowledged, by their paths in the directory. */
-  upload?: { files: readonly string[] };
+  upload?: {
+    files: readonly string[];
+    /** Their versions at the end of the run, by path; absent: of an older runner. */
+    versions?: Readonly<Record<string, string>>;
+  };
   /** Set once the attempt is over and not yet acknowledged. */
   outcome?: Outcome;
 }
@@ -42,22 +51,17 @@ interface PendingWrite {
   reject: (error: unknown) => void;
 }
 
-/** Instances the coordinator may know under this id, this process's own first. Older ones are of no use. */
-const MOST_INSTANCES = 5;
-
 /** Longest time of an operation, whatever the disk does. */
 const DEADLINE_MS = 15_000;
 /** A record of a settled attempt is deleted with the next write, at the latest after this time. */
 const DELETED_MS = 200;
-
-const FORMAT = 'simbatch-runner-1';
 
 export class Spool {
   readonly directory: string;
   /** Instances of former processes that did not sign off, the latest first. All of them are dead. */
   readonly replaces: readonly string[];
   readonly #level: Level<string, SpooledAttempt>;
-  readonly #own: { pid: number; instance: string };
+  readonly #own: SpoolOwner;
   readonly #waits: Waits;
   readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
   /** Records to delete from the disk, by their keys: the next write includes them. */
@@ -69,7 +73,7 @@ export class Spool {
   private constructor(
     directory: string,
     level: Level<string, SpooledAttempt>,
-    own: { pid: number; instance: string },
+    own: SpoolOwner,
     replaces: readonly string[],
     waits: Waits,
   ) {
@@ -90,12 +94,7 @@ export class Spool {
    * @throws SimbatchError `store-locked` when a process with this id lives on this machine, `store-unusable` when the
    * directory cannot be written.
    */
-  static async open(
-    outputRoot: string,
-    runnerId: string,
-    own: { pid: number; instance: string },
-    waits: Waits,
-  ): Promise<Spool> {
+  static async open(outputRoot: string, runnerId: string, own: SpoolOwner, waits: Waits): Promise<Spool> {
     const directory = Spool.directoryOf(outputRoot, runnerId);
     const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), { valueEncoding: 'json' });
     try {
@@ -104,12 +103,35 @@ export class Spool {
     } catch (error) {
       throw unusable(error, directory, runnerId);
     }
-    const spool = new Spool(directory, level, own, readInstances(directory), waits);
+    const spool = new Spool(directory, level, own, readProcess(directory).instances, waits);
     // The coordinator may know this process or the one before, until it has answered.
-    const file = spool.#instancesFile;
-    writeFileSync(`${file}.part`, spool.#instancesText([own.instance, ...spool.replaces]));
-    renameSync(`${file}.part`, file);
+    writeProcessNow(directory, own, [own.instance, ...spool.replaces]);
     return spool;
+  }
+
+  /**
+   * Opens what a runner has left, without a trace of this process for its successor.
+   * @throws SimbatchError as `open` does
+   */
+  static async openLeft(outputRoot: string, runnerId: string, waits: Waits): Promise<Spool> {
+    const directory = Spool.directoryOf(outputRoot, runnerId);
+    const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), {
+      valueEncoding: 'json',
+      createIfMissing: false,
+    });
+    try {
+      await level.open();
+    } catch (error) {
+      throw unusable(error, directory, runnerId);
+    }
+    const { origin } = readProcess(directory);
+    return new Spool(directory, level, { pid: 0, instance: '', ...origin }, [], waits);
+  }
+
+  /** As it was when the runner was started for the last time. */
+  get origin(): SpoolOrigin {
+    const { endpoint, tokenFile } = this.#own;
+    return { ...(endpoint === undefined ? {} : { endpoint }), ...(tokenFile === undefined ? {} : { tokenFile }) };
   }
 
   /** Every attempt left here by a former process, in no particular order. */
@@ -237,37 +259,13 @@ export class Spool {
   }
 
   async #writeInstances(instances: readonly string[]): Promise<void> {
-    const file = this.#instancesFile;
-    // Renamed when it is complete: a process that is killed during the write must not lose the instances before it, or its
-    // successor would have to wait until they count as silent.
-    const written = writeFile(`${file}.part`, this.#instancesText(instances)).then(() => rename(`${file}.part`, file));
+    const written = writeProcess(this.directory, this.#own, instances);
     await this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
-  }
-
-  get #instancesFile(): string {
-    return join(this.directory, 'process.json');
-  }
-
-  #instancesText(instances: readonly string[]): string {
-    const content = { format: FORMAT, pid: this.#own.pid, instances: instances.slice(0, MOST_INSTANCES) };
-    return `${JSON.stringify(content)}\n`;
   }
 }
 
 function key(attempt: AttemptRef): string {
   return `${attempt.job_id}/${String(attempt.attempt)}`;
-}
-
-function readInstances(directory: string): string[] {
-  try {
-    const read: unknown = JSON.parse(readFileSync(join(directory, 'process.json'), 'utf8'));
-    if (typeof read !== 'object' || read === null || !('instances' in read) || !Array.isArray(read.instances))
-      return [];
-    return read.instances.filter((it) => typeof it === 'string');
-  } catch {
-    // The file is absent, or damaged by a crash of the machine: then the former process is left to its lease.
-    return [];
-  }
 }
 
 function unusable(error: unknown, directory: string, runnerId: string): SimbatchError {

@@ -81,7 +81,9 @@ export async function startRunner(
   const waits = new Waits(clock);
   const instance = randomUuid(clock);
   const runtime = await runtimeOf(config, given);
-  const spool = await Spool.open(config.outputRoot, config.id, { pid: given.pid, instance }, waits);
+  const { endpoint, tokenFile } = config;
+  const own = { pid: given.pid, instance, endpoint, ...(tokenFile === undefined ? {} : { tokenFile }) };
+  const spool = await Spool.open(config.outputRoot, config.id, own, waits);
   const processes = await toolsOrClose(spool, config, log);
   const env = inheritedEnvironment(given.env, config.environmentInherited);
   const { engines, workingDirectory: cwd } = config;

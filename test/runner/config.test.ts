@@ -130,6 +130,7 @@ describe('runner: configuration', () => {
       allocation: 'slurm/main/1',
       lifetime: { endsAtMs: Date.UTC(2026, 2, 1, 18), maxMs: 5_400_000, marginMs: 20_000, idleMs: 300_000 },
       isEphemeral: true,
+      hostname: host.hostname,
       maxConcurrentJobs: 3,
       heartbeatIntervalSecs: 7,
       graceSecs: 0,

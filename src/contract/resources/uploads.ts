@@ -123,8 +123,9 @@ export const OutboxRecord = Type.Object({
   root: text('The output root of the runner; the files are in the folder of the batch there.'),
   files: count('Files that are not sent.'),
   runs: count('Runs that they are of.'),
+  failing: count('Those of the runs whose latest try failed.'),
   examples: listOf(int32('A run id.'), 'The latest of these runs.'),
-  reason: Type.Optional(text('Why the latest try failed; absent: it did not, or there was none.')),
+  reason: Type.Optional(text('Why the latest of these tries failed.')),
   atMs: count('When the numbers changed, in milliseconds since the epoch.'),
 });
 export interface OutboxRecord extends Static<typeof OutboxRecord> {}

@@ -29,7 +29,7 @@ import {
   type RunPlaceParts,
   type SentFile,
 } from './run-place.ts';
-import { countWaiting } from './outbox.ts';
+import { countWaiting } from './object-store/outbox.ts';
 import { readJob, jobOrThrow } from '../kernel/records/lookup.ts';
 import { jobResult } from '../kernel/records/results.ts';
 
@@ -159,7 +159,10 @@ function uploaded(
   };
   const output_files = result.output_files.map(addressOf);
   const before = result.upload?.failed ?? [];
-  const faults = [...new Set([...before, ...failed.map((it) => `${it.path}: ${it.detail}`)])].slice(
+  // A file that the result names in the store is there, also when it is gone from the runner since.
+  const stored = new Set(output_files.flatMap((it) => (it.startsWith('s3://') ? [pathInAttempt(it)] : [])));
+  const lost = failed.filter((it) => !stored.has(it.path));
+  const faults = [...new Set([...before, ...lost.map((it) => `${it.path}: ${it.detail}`)])].slice(
     0,
     LIMITS.uploadFiles,
   );

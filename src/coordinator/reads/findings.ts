@@ -7,7 +7,7 @@ import type { Situation } from '../../domain/findings/finding.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
-import { outboxOf } from '../files/outbox.ts';
+import { outboxOf } from '../files/object-store/outbox.ts';
 import type { StoreWatchPart } from '../files/object-store/store-watch.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';

@@ -27,7 +27,7 @@ import { keys } from '../kernel/storage/keys.ts';
 import { toJob, reportedResult } from '../kernel/records/to-resource.ts';
 import { encodeResult } from '../kernel/actors/job-codec.ts';
 import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
-import { expectUpload } from '../files/outbox.ts';
+import { expectUpload } from '../files/object-store/outbox.ts';
 import type { ObjectStorePart } from '../files/run-place.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';

@@ -37,7 +37,7 @@ export class OutcomeDelivery {
       return false;
     }
     const outcome = outcomeOf(end, ref);
-    const record = (outcome.type === 'release' ? undefined : uploads?.recorded(started, outcome)) ?? started;
+    const record = (outcome.type === 'release' ? undefined : await uploads?.recorded(started, outcome)) ?? started;
     try {
       // The outcome is on disk before it is reported.
       await spool.ended(record, outcome);

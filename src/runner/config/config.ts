@@ -93,6 +93,8 @@ export interface RunnerConfig {
   lifetime: Lifetime;
   /** The coordinator forgets the runner when it has signed off. */
   isEphemeral: boolean;
+  /** The name of this machine. */
+  hostname: string;
   /** Settings that are valid and probably not intended; for the log. */
   notes: readonly string[];
 }
@@ -187,6 +189,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
       idleMs: settings.read<number | undefined>('idle_exit', duration, undefined),
     },
     isEphemeral: settings.read('ephemeral', boolean, false),
+    hostname: host.hostname,
     notes: settings.notes,
   };
   const faultOf: FaultOf = (setting, why) => {

@@ -21,6 +21,8 @@ export interface HeartbeatOptions {
   held: () => AttemptRef[];
   slotsLost: () => number;
   gauge: MachineGauge;
+  /** Why the runner takes no more runs; undefined while it does. */
+  leaving: () => string | undefined;
   /** An attempt must end without an outcome, for this reason; `isOver` when its run has ended. */
   onDrop: (ref: AttemptRef, why: string, isOver: boolean) => void;
   /** Aborted when the runner ends at once. */
@@ -48,7 +50,7 @@ export class Heartbeats {
   }
 
   async #send(intervalMs: number): Promise<void> {
-    const { clock, connection, runnerId, instance, held, slotsLost, gauge, onDrop, stop } = this.#options;
+    const { clock, connection, runnerId, instance, held, slotsLost, gauge, leaving, onDrop, stop } = this.#options;
     const end = AbortSignal.any([stop, this.#ending.signal]);
     const { client } = connection;
     for (;;) {
@@ -61,7 +63,14 @@ export class Heartbeats {
       });
       try {
         const signal = AbortSignal.any([stop, hanging.signal]);
-        const request = { instance, holding: held(), ...slotsLostMember(slotsLost()), machine: gauge.state() };
+        const why = leaving();
+        const request = {
+          instance,
+          holding: held(),
+          ...slotsLostMember(slotsLost()),
+          machine: gauge.state(),
+          ...(why === undefined ? {} : { leaving: why }),
+        };
         const sentMs = clock.monotonicMs();
         const answer = await client.heartbeat(runnerId, request, { signal });
         gauge.answered(sentMs);

@@ -31,5 +31,6 @@ export function identityOf(config: RunnerConfig, { instance, pythonVersion, endM
     ...(config.allocation === undefined ? {} : { allocation: config.allocation }),
     ...(endMs === undefined ? {} : { ends_at: new Date(endMs).toISOString() }),
     ...(config.isEphemeral ? { ephemeral: true } : {}),
+    hostname: config.hostname,
   };
 }

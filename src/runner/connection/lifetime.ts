@@ -20,6 +20,9 @@ interface Options {
   leave: (why: string) => void;
 }
 
+/** A runner without an end stays so long for files that are not sent. */
+const STAY_MS = 3_600_000;
+
 /** Watches both times. Nothing happens after `close`. */
 export class LifetimeWatch {
   readonly #options: Options;
@@ -48,6 +51,14 @@ export class LifetimeWatch {
         leave(`no run for ${String(idleMs / 1000)} s`);
       });
     }
+  }
+
+  /**
+   * How long a runner that leaves by itself may stay to send files, in ms: to the end that it has declared; without one for an hour.
+   */
+  get stayMs(): number {
+    const { clock, endMs } = this.#options;
+    return endMs === undefined ? STAY_MS : Math.max(0, endMs - clock.now());
   }
 
   close(): void {

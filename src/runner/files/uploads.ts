@@ -1,11 +1,14 @@
 /**
  * Uploads the files of runs that have ended, to addresses that the coordinator signs: this machine has no credential of the
- * object store. What is left to send is in the spool; a file that cannot be sent stays here, and the result says so.
+ * object store. What is left to send is in the spool, and is tried until it is sent, again at least every half minute.
  */
-import { relative, sep } from 'node:path';
-import type { AttemptRef, OutcomeReport, SignedUpload, UploadCompleteRequest } from '../../contract/types.ts';
-import { ApiError, type Client } from '../../client/client.ts';
-import type { Clock } from '../../base/clock.ts';
+import { lstat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { AttemptRef, OutcomeReport, Uuid } from '../../contract/types.ts';
+import type { Client } from '../../client/client.ts';
+import { randomFraction, settlesWithin, type Clock } from '../../base/clock.ts';
+import { inParallel } from '../../base/async/in-parallel.ts';
+import { batchIdOf } from '../../domain/ids.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
 import { AttemptActor } from '../attempt-actor.ts';
 import type { RunnerConfig } from '../config/config.ts';
@@ -13,15 +16,15 @@ import { Stopped, type CoordinatorConnection } from '../connection/coordinator-c
 import type { Log } from '../log.ts';
 import type { Spool, SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
-import { Final, isUnavailable, repeated } from './object-transfer.ts';
-import { readPart } from './read-part.ts';
-import { digestFile, type FileDigests, type ReadBytes, sendFile, type Signed } from './send-file.ts';
+import type { Waits } from '../waits.ts';
+import { isSuperseded, tryUpload, versionOf, type UploadLink } from './try-upload.ts';
 
 export interface UploadsOptions {
   client: Client;
-  connection: CoordinatorConnection;
+  connection: Pick<CoordinatorConnection, 'ask'>;
   spool: Spool;
   clock: Clock;
+  waits: Waits;
   log: Log;
   config: Pick<RunnerConfig, 'id'>;
   /** Aborted when the runner ends. */
@@ -30,26 +33,52 @@ export interface UploadsOptions {
   onChange: () => void;
 }
 
-/** Files of one exchange with the coordinator; it takes a hundred, of at most 10,000 parts. */
-const FILES_AT_ONCE = 20;
-const DETAIL_LENGTH = 500;
+/** An attempt with files to send. */
+interface Waiting {
+  actor: AttemptActor;
+  record: SpooledAttempt;
+  /** Why the latest try failed, as it was reported. */
+  reason?: string;
+}
 
-type Sent = UploadCompleteRequest['files'][number];
-type Failed = UploadCompleteRequest['failed'][number];
-type Declared = FileDigests & { path: string };
+/** The attempts of a study, whose files go to one bucket: while it takes none, one attempt tries for all. */
+interface Lane {
+  waiting: Waiting[];
+  failures: number;
+  /** When the next try is due, monotonic. */
+  atMs: number;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** A file system that does not answer must not keep an outcome from being reported. */
+const LOOK_MS = 10_000;
+const LOOKS_AT_ONCE = 16;
 
 export class Uploads {
   readonly #options: UploadsOptions;
+  readonly #link: UploadLink;
   readonly #wanted = new Set<string>();
-  /** One after the other: the link of the machine is shared with its simulations. */
-  #queue: Promise<void> = Promise.resolve();
+  readonly #lanes = new Map<Uuid, Lane>();
+  #isWorking = false;
+  #wake: () => void = () => {};
   #size = 0;
 
   constructor(options: UploadsOptions) {
     this.#options = options;
+    const { client, connection, clock, stop, config, spool } = options;
+    this.#link = {
+      client,
+      ask: (exchange) => connection.ask(exchange, stop),
+      clock,
+      stop,
+      runnerId: config.id,
+      spool,
+    };
+    stop.addEventListener('abort', () => this.#wake());
   }
 
-  /** Number of attempts with files to send. */
+  /** Attempts with files to send. */
   get size(): number {
     return this.#size;
   }
@@ -59,139 +88,109 @@ export class Uploads {
     this.#wanted.add(keyOf(ref));
   }
 
-  /** The record of an attempt with the files that its outcome names, where these are to be uploaded. */
-  recorded(record: SpooledAttempt, outcome: OutcomeReport): SpooledAttempt {
+  /** The record of an attempt with the files that its outcome names, as they are now, where these are to be uploaded. */
+  async recorded(record: SpooledAttempt, outcome: OutcomeReport): Promise<SpooledAttempt> {
     if (!this.#wanted.delete(keyOf(record)) || outcome.result === undefined) return record;
     const { output_files, telemetry_data } = outcome.result;
     const addresses = new Set([...output_files, ...(telemetry_data == null ? [] : [telemetry_data])]);
     const files = [...addresses]
       .map((it) => relative(record.directory, it).replaceAll(sep, '/'))
       .filter((it) => filePathFault(it) === undefined);
-    return files.length === 0 ? record : { ...record, upload: { files } };
+    if (files.length === 0) return record;
+    const versions: Record<string, string> = Object.create(null);
+    const looks = inParallel(files, LOOKS_AT_ONCE, async (path) => {
+      versions[path] = versionOf(await lstat(join(record.directory, path)));
+    });
+    const what = `looking at the files of ${record.directory}`;
+    await this.#options.waits.within(LOOK_MS, what, looks).catch((error: unknown) => {
+      this.#options.log.warn(`a change of its files cannot be noticed: ${oneLine(error)}`, refOf(record));
+    });
+    return { ...record, upload: { files, versions: { ...versions } } };
   }
 
   /** Sends the files of a run that has ended, in the background. The spool has the record. */
   add(actor: AttemptActor, record: SpooledAttempt): void {
     this.#size += 1;
-    this.#queue = this.#queue
-      .then(() => this.#upload(actor, record))
-      .then(() => {
-        this.#size -= 1;
-        this.#options.onChange();
-      });
+    const batchId = batchIdOf(record.job_id);
+    const lane = this.#lanes.get(batchId) ?? { waiting: [], failures: 0, atMs: -Infinity };
+    this.#lanes.set(batchId, lane);
+    lane.waiting.push({ actor, record });
+    this.#wake();
+    if (!this.#isWorking) void this.#work();
   }
 
-  /** Uploads the files that a former process has not sent. */
+  /** The same for files that a former process has not sent. */
   resume(record: SpooledAttempt): void {
     const actor = new AttemptActor(record, this.#options.log);
     actor.send({ type: 'RECOVERED', upload: true });
-    this.#options.log.info('its files are sent to the object store', {
-      job_id: record.job_id,
-      attempt: record.attempt,
-    });
+    this.#options.log.info('its files are sent to the object store', refOf(record));
     this.add(actor, record);
   }
 
-  /** Uploads the files of an attempt. Never rejects. */
-  async #upload(actor: AttemptActor, record: SpooledAttempt): Promise<void> {
-    const { spool, log } = this.#options;
+  /** One attempt after the other: the link of the machine is shared with its simulations. Never rejects. */
+  async #work(): Promise<void> {
+    const { clock, stop } = this.#options;
+    this.#isWorking = true;
+    while (this.#lanes.size > 0 && !stop.aborted) {
+      const [batchId, lane] = [...this.#lanes].reduce((a, b) => (b[1].atMs < a[1].atMs ? b : a));
+      const pauseMs = lane.atMs - clock.monotonicMs();
+      if (pauseMs > 0) {
+        const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+        await settlesWithin(clock, pauseMs, woken);
+        continue;
+      }
+      const next = lane.waiting.shift();
+      if (next === undefined) this.#lanes.delete(batchId);
+      else if (await this.#try(next, lane)) {
+        this.#size -= 1;
+        this.#options.onChange();
+      } else lane.waiting.push(next);
+    }
+    this.#isWorking = false;
+  }
+
+  /** Returns whether the attempt needs nothing more from this process. */
+  async #try(waiting: Waiting, lane: Lane): Promise<boolean> {
+    const { log, spool, stop } = this.#options;
+    const { actor } = waiting;
     const about = { ...actor.ref };
-    let left = record.upload?.files ?? [];
     try {
-      while (left.length > 0) {
-        const group = left.slice(0, FILES_AT_ONCE);
-        await this.#sendGroup(record, group);
-        left = left.slice(group.length);
-        if (left.length > 0) await spool.running({ ...record, upload: { files: left } });
-      }
-      actor.send({ type: 'UPLOADED' });
-      spool.settled(record);
+      const { sent, lost, record, reason } = await tryUpload(this.#link, waiting.record, waiting.reason);
+      for (const { path, detail } of lost) log.warn(`${path} is not uploaded: ${detail}`, about);
+      waiting.record = record;
+      const isDone = record.upload?.files.length === 0;
+      if (isDone) actor.send({ type: 'UPLOADED' });
+      if (isDone || sent > 0) lane.failures = 0;
+      else this.#pause(lane);
+      if (!isDone && reason !== waiting.reason) log.warn(`files wait for the object store: ${reason ?? ''}`, about);
+      if (reason === undefined) delete waiting.reason;
+      else waiting.reason = reason;
+      return isDone;
     } catch (error) {
-      if (error instanceof ApiError) {
+      if (isSuperseded(error)) {
         actor.send({ type: 'REFUSED', code: error.code });
-        log.warn(`files are not uploaded: ${oneLine(error)}`, about);
-        spool.settled(record);
-      } else {
+        log.warn(`its files are not uploaded, and stay in ${waiting.record.directory}: ${oneLine(error)}`, about);
+        spool.settled(waiting.record);
+        return true;
+      }
+      if (error instanceof Stopped || stop.aborted) {
         actor.send({ type: 'KEPT' });
-        if (!(error instanceof Stopped)) log.error(`files were not uploaded: ${oneLine(error)}`, about);
+        return true;
       }
+      log.error(`files wait for the coordinator: ${oneLine(error)}`, about);
+      this.#pause(lane);
+      return false;
     }
   }
 
-  /** @throws Stopped; ApiError when the coordinator refuses for good */
-  async #sendGroup(record: SpooledAttempt, paths: readonly string[]): Promise<void> {
-    const { log } = this.#options;
-    const sent: Sent[] = [];
-    const failed: Failed[] = [];
-    const fail = (path: string, error: unknown): void => {
-      failed.push({ path, detail: oneLine(error).slice(0, DETAIL_LENGTH) });
-    };
-    const files: Declared[] = [];
-    for (const path of paths) {
-      try {
-        files.push({ path, ...(await digestFile(record.directory, path, this.#options.clock)) });
-      } catch (error) {
-        fail(path, error);
-      }
-    }
-    const atMs = this.#options.clock.monotonicMs();
-    try {
-      const signed = files.length === 0 ? [] : (await this.#repeated(() => this.#begin(record, files))).files;
-      for (const [index, file] of signed.entries()) {
-        try {
-          sent.push(await this.#sendFile(record, files[index], { upload: file, atMs }));
-        } catch (error) {
-          if (error instanceof Stopped) throw error;
-          fail(file.path, error);
-        }
-      }
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      for (const { path } of files) fail(path, error);
-    }
-    try {
-      await this.#repeated(() => this.#complete(record, { files: sent, failed }));
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      for (const { path } of sent) fail(path, error);
-      await this.#complete(record, { files: [], failed });
-    }
-    for (const { path, detail } of failed)
-      log.warn(`${path} stays here and is not uploaded: ${detail}`, { ...refOf(record) });
-  }
-
-  #begin(record: SpooledAttempt, declared: readonly (Declared & { upload_id?: string })[]) {
-    const { client, connection, config, stop } = this.#options;
-    const files = declared.map(({ version: _, ...file }) => file);
-    const request = { runner_id: config.id, attempt: record.attempt, files };
-    return connection.ask(() => client.files.beginUpload(record.job_id, request), stop);
-  }
-
-  #complete(record: SpooledAttempt, outcome: { files: Sent[]; failed: Failed[] }) {
-    const { client, connection, config, stop } = this.#options;
-    const request = { runner_id: config.id, attempt: record.attempt, ...outcome };
-    return connection.ask(() => client.files.completeUpload(record.job_id, request), stop);
-  }
-
-  async #sendFile(record: SpooledAttempt, file: Declared | undefined, signed: Omit<Signed, 'renew'>): Promise<Sent> {
-    const { path, upload_id } = signed.upload;
-    if (file?.path !== path) throw new Final('the coordinator signed addresses of another file');
-    // The store has it: the answer to its completion was lost.
-    if (upload_id === undefined) return { path, etags: [] };
-    const renew = async (): Promise<SignedUpload> => {
-      const [again] = (await this.#begin(record, [{ ...file, upload_id }])).files;
-      if (again === undefined) throw new Final('the coordinator signed no address for it');
-      return again;
-    };
-    const read: ReadBytes = (offset, length) =>
-      readPart(record.directory, path, { offset, length, maxBytes: Infinity });
-    return { path, upload_id, etags: await sendFile(read, { ...signed, renew }, file, this.#options) };
-  }
-
-  #repeated<T>(operation: () => Promise<T>): Promise<T> {
-    return repeated(operation, this.#options);
+  /** Growing and scattered, and never longer than half a minute. */
+  #pause(lane: Lane): void {
+    const { clock } = this.#options;
+    const grownMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(lane.failures, 10));
+    lane.failures += 1;
+    lane.atMs = clock.monotonicMs() + grownMs * (0.75 + randomFraction(clock) / 4);
   }
 }
 
-const refOf = ({ job_id, attempt }: AttemptRef): AttemptRef => ({ job_id, attempt });
+const refOf = ({ job_id, attempt }: AttemptRef): { job_id: string; attempt: number } => ({ job_id, attempt });
 const keyOf = ({ job_id, attempt }: AttemptRef): string => `${job_id}/${String(attempt)}`;

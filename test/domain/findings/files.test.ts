@@ -11,6 +11,7 @@ const place = (rest: Partial<OutboxPlace> = {}): OutboxPlace => ({
   root: '/scratch/out',
   files: 3,
   runs: 2,
+  failing: 0,
   examples: [4, 7],
   isGone: false,
   idleMs: 1_000,

@@ -29,6 +29,15 @@ export async function untilUploaded(client: Client, job: Job) {
   }
 }
 
+/** Waits until a try to send files of the run has failed. */
+export async function untilRefused(client: Client, job: Job) {
+  for (;;) {
+    const result = await client.jobResult(job.id);
+    if (result.upload?.reason !== undefined) return result;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 export async function readWhole(client: Client, job: Job, path: string, start = 0): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of (await client.files.read(job.id, path, { start })).content) pieces.push(piece);

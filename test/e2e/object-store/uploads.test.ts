@@ -7,7 +7,7 @@ import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { declared, send } from '../../support/upload.ts';
-import { BUCKET, readWhole, STORAGE, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
+import { BUCKET, readWhole, STORAGE, untilRefused, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
 
 describe('coordinator/files: uploads', function () {
   let s3: FakeS3;
@@ -72,45 +72,45 @@ describe('coordinator/files: uploads', function () {
     expect(attempts).to.have.length(1);
   });
 
-  it('keeps the result and says what stays on the runner when the bucket is full', async () => {
+  it('keeps the result, says what waits on the runner while the bucket is full, and sends it when there is room', async () => {
     s3.quota = 1_000_000;
     pool.site.start(pool.url, ['--serve-files']);
     const job = await pool.until(await pool.submit('files', {}, STORAGE), ['Completed']);
-    const result = await untilUploaded(pool.client, job);
+    const result = await untilRefused(pool.client, job);
     expect(result.status).to.equal('Completed');
-    expect(result.upload?.files).to.equal(4);
-    expect(result.upload?.failed).to.deep.equal(['large.bin: the object store refuses it: QuotaExceeded, status 403']);
+    const reason = 'large.bin: the object store refuses it: QuotaExceeded, status 403';
+    expect(result.upload).to.deep.equal({ files: 4, failed: [], waiting: 1, reason });
     expect(result.output_files.filter((it) => !it.startsWith('s3://'))).to.have.length(1);
     const list = await pool.client.files.list(job.id);
     expect(list.files.map(({ path, place }) => `${path} ${place}`)).to.include.members([
       'large.bin runner',
       'empty.txt object-store',
     ]);
-    expect(list.notes[0]).to.include('not uploaded: large.bin');
+    expect(list.notes[0]).to.equal(`1 file on the runner is still to be uploaded; the latest try failed: ${reason}`);
     const findings = await pool.client.findings(batchIdOf(job.id));
-    const found = findings.find(({ code }) => code === 'uploads-failed');
-    expect(found).to.deep.include({ severity: 'warning', count: 1, runs: [0] });
-    expect(found?.message).to.equal(
-      '1 file of 1 run could not be uploaded and will not be; the latest: large.bin: the object store refuses it: QuotaExceeded, status 403',
+    const found = findings.find(({ code }) => code === 'files-not-sent');
+    expect(found).to.deep.include({ severity: 'warning', count: 1, runs: [0], runners: ['r1'] });
+    expect(found?.message).to.match(
+      /^1 file of 1 run is not in the object store: on runner r1 \(machine .*\) in .*: large\.bin: /,
     );
-    // Repeated after a lost answer: nothing is counted twice.
-    const failed = [{ path: 'large.bin', detail: 'the object store refuses it: QuotaExceeded, status 403' }];
-    await pool.client.files.completeUpload(job.id, { runner_id: 'r1', attempt: 1, files: [], failed });
-    expect(await pool.client.findings(batchIdOf(job.id))).to.deep.equal(findings);
     // Read from the runner, which has it.
     expect((await readWhole(pool.client, job, 'large.bin')).length).to.equal(3_500_000);
+    s3.quota = Infinity;
+    expect((await untilUploaded(pool.client, job)).upload).to.deep.equal({ files: 5, failed: [] });
+    const codes = (await pool.client.findings(batchIdOf(job.id))).map(({ code }) => code);
+    expect(codes).not.to.include('files-not-sent');
   });
 
-  it('repeats a part that arrived damaged, and gives a store up that fails', async () => {
+  it('repeats a part that arrived damaged, and waits for a store that fails', async () => {
     s3.damages = 1;
     pool.site.start(pool.url);
     const job = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
     expect((await untilUploaded(pool.client, job)).upload?.failed).to.deep.equal([]);
     s3.fault = () => 503;
     const other = await pool.until(await pool.submit('succeed', {}, STORAGE), ['Completed']);
-    const { upload, output_files } = await untilUploaded(pool.client, other);
-    expect(upload?.files).to.equal(0);
-    expect(upload?.failed[0]).to.include('(503)');
+    const { upload, output_files } = await untilRefused(pool.client, other);
+    expect(upload).to.deep.include({ files: 0, failed: [] });
+    expect(upload?.reason).to.include('(503)');
     expect(output_files.some((it) => it.startsWith('s3://'))).to.equal(false);
   });
 

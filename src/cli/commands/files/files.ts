@@ -17,6 +17,7 @@ import {
 import { formatBytes, formatTimestamp } from '../../terminal/format.ts';
 import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
 import { note } from '../../terminal/output.ts';
+import { filesPushCommand } from './push.ts';
 
 interface ListedFile extends RunFile {
   run_id: number;
@@ -48,6 +49,7 @@ const COLUMNS: readonly ListColumn<ListedFile>[] = [
 
 export function filesCommand(): Command {
   return clientCommand('files', 'list the files of runs', LIST_FORMATS)
+    .addCommand(filesPushCommand())
     .argument('<study>', BATCH_ARGUMENT)
     .argument('[runs]', RUNS_ARGUMENT, readRuns)
     .option('--attempt <n>', 'the files of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))

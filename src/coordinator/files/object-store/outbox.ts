@@ -2,14 +2,14 @@
  * Files of ended runs that their runners have still to send to the object store, counted for each study and runner in the turns
  * that end a run or complete an upload. A runner that never comes back leaves its count: the findings of the study name it.
  */
-import { batchIdOf, runIdOf } from '../../domain/ids.ts';
-import type { OutboxPlace } from '../../domain/findings/finding.ts';
-import type { OutboxRecord, StoredResult, Uuid } from '../../contract/types.ts';
-import { keys, ofBatch } from '../kernel/storage/keys.ts';
-import { batchOrThrow, readRunner, type StoreReader } from '../kernel/records/lookup.ts';
-import type { StudyCache } from '../kernel/records/study-cache.ts';
-import type { Turn } from '../kernel/turn/turn.ts';
-import { uploads, type ObjectStorePart } from './run-place.ts';
+import { batchIdOf, runIdOf } from '../../../domain/ids.ts';
+import type { OutboxPlace } from '../../../domain/findings/finding.ts';
+import type { OutboxRecord, StoredResult, Uuid } from '../../../contract/types.ts';
+import { keys, ofBatch } from '../../kernel/storage/keys.ts';
+import { batchOrThrow, readRunner, type StoreReader } from '../../kernel/records/lookup.ts';
+import type { StudyCache } from '../../kernel/records/study-cache.ts';
+import type { Turn } from '../../kernel/turn/turn.ts';
+import { uploads, type ObjectStorePart } from '../run-place.ts';
 
 interface OutboxParts extends ObjectStorePart {
   studyCache: StudyCache;
@@ -63,22 +63,26 @@ export function countWaiting(
           root: rootOf(after, batchId),
           files: 0,
           runs: 0,
+          failing: 0,
           examples: [],
           atMs: 0,
         }
       : (JSON.parse(text) as OutboxRecord);
-  const { reason: _, ...counts } = known;
   const files = Math.max(0, known.files + is - was);
   const runs = Math.max(0, known.runs + Math.sign(is) - Math.sign(was));
   const runId = runIdOf(jobId);
+  const failing = Math.max(0, known.failing + Number(reason !== undefined) - Number(reasonBefore !== undefined));
   const others = known.examples.filter((it) => it !== runId);
   const examples = is > 0 ? [...others, runId].slice(-MOST_EXAMPLES) : others;
+  const { reason: latest = reason, ...counts } = known;
+  const why = reason ?? latest;
   const record: OutboxRecord = {
     ...counts,
     files,
     runs,
+    failing,
     examples,
-    ...(reason === undefined ? {} : { reason }),
+    ...(failing === 0 || why === undefined ? {} : { reason: why }),
     atMs: turn.now,
   };
   turn.put(key, files === 0 || runs === 0 ? null : JSON.stringify(record));

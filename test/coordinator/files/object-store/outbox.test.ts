@@ -1,11 +1,11 @@
 /** Files of ended runs that their runners have still to send: counted in every turn, kept over restarts, named by findings. */
 import { expect } from 'chai';
-import { jobId } from '../../../src/domain/ids.ts';
-import type { UploadCompleteRequest } from '../../../src/contract/types.ts';
-import { FakeS3, KEY } from '../../support/fake-s3.ts';
-import { codeOf, Scene } from '../../support/scene.ts';
-import { declared, send } from '../../support/upload.ts';
-import { STORAGE, storeOf } from '../../e2e/object-store/uploads.suite.ts';
+import { jobId } from '../../../../src/domain/ids.ts';
+import type { UploadCompleteRequest } from '../../../../src/contract/types.ts';
+import { FakeS3, KEY } from '../../../support/fake-s3.ts';
+import { codeOf, Scene } from '../../../support/scene.ts';
+import { declared, send } from '../../../support/upload.ts';
+import { STORAGE, storeOf } from '../../../e2e/object-store/uploads.suite.ts';
 
 describe('coordinator/files/outbox', () => {
   let s3: FakeS3;
