@@ -25,4 +25,19 @@ export const GRAMMARS = {
     pattern: '^[ \\t]*(<=|>=|==|!=|<|>)[ \\t]*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?[ \\t]*$',
     maxLength: 100,
   },
+  /** See `domain/study/store-prefix.ts`. */
+  's3-prefix': {
+    pattern:
+      '^/*((?!\\.{1,2}(/|$))[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+(/(?!\\.{1,2}(/|$))[^/\\\\\\u0000-\\u001f\\u007f-\\u009f]+)*/*)?$',
+    maxLength: 1_000,
+  },
 } as const;
+
+/** The address of a file that a runner reports: a path of its machine. */
+export const REPORTED_ADDRESS_PATTERN = '^(?![sS]3://)';
+
+/** The meaning of patterns that do not say it themselves, to follow `it must be`. */
+export const MEANING_OF_PATTERN: Readonly<Record<string, string>> = {
+  [REPORTED_ADDRESS_PATTERN]:
+    'a path on the runner: only `uploads/complete` names objects of a store; report where the file is on the machine',
+};

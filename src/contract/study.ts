@@ -69,8 +69,13 @@ export const StorageConfig = named(
   'StorageConfig',
   'Storage of telemetry.',
   submitted({
-    s3_bucket: freeText('Bucket for a later upload; not used yet.'),
-    s3_prefix: freeText('Prefix in that bucket; not used yet.'),
+    s3_bucket: freeText(
+      'Bucket to which the files of ended runs are uploaded, where the coordinator serves it; otherwise they stay on the runners.',
+    ),
+    s3_prefix: grammar(
+      's3-prefix',
+      'Folders in that bucket below which the files are, as `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>/<path>`; empty: none. No folder is empty, `.` or `..`, nor has a backslash or a control character; a `/` at either end is cut.',
+    ),
     compression: enumOf(COMPRESSIONS, 'Codec of the telemetry files.'),
   }),
 );

@@ -71,11 +71,15 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       { type: 'complete', job_id: JOB, attempt: 1, result: RESULT },
     ],
   },
-  UploadRequest: { runner_id: 'lab-3', attempt: 1, files: [{ path: 'trajectory.csv', bytes: 5 }] },
+  UploadRequest: {
+    runner_id: 'lab-3',
+    attempt: 1,
+    files: [{ path: 'trajectory.csv', size: 5, sha256: CHECKPOINT_FILE.sha256 }],
+  },
   UploadCompleteRequest: {
     runner_id: 'lab-3',
     attempt: 1,
-    files: [{ path: 'trajectory.csv', etags: ['5d41402abc4b2a76b9719d911017c592'] }],
+    files: [{ path: 'trajectory.csv', upload_id: 'WyIyfm', etags: ['5d41402abc4b2a76b9719d911017c592'] }],
     failed: [],
   },
   CheckpointRequest: { runner_id: 'lab-3', attempt: 2 },
@@ -84,7 +88,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     runner_id: 'lab-3',
     attempt: 1,
     number: 1,
-    files: [{ ...CHECKPOINT_FILE, etags: ['5d41402abc4b2a76b9719d911017c592'] }],
+    files: [{ ...CHECKPOINT_FILE, upload_id: 'WyIyfm', etags: ['5d41402abc4b2a76b9719d911017c592'] }],
   },
   FileRequestsRequest: { instance: INSTANCE, wait_seconds: 20, holding: [] },
   AllocationTokensRequest: {

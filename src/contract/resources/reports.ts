@@ -5,6 +5,7 @@ import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submit
 import { jobStatus, measuredMembers } from './jobs.ts';
 import { Problem } from './problem.ts';
 import { LIMITS } from '../limits.ts';
+import { REPORTED_ADDRESS_PATTERN } from '../patterns.ts';
 import { freeForm, instance, int32, runnerId, uuid } from '../scalars.ts';
 
 const attempt = int32('Number of the attempt, from the claim.', { minimum: 1 });
@@ -24,13 +25,17 @@ export const ReportedResult = named(
   submitted({
     execution_time_secs: int32('Duration of the run, in whole seconds.'),
     output_files: listOf(
-      Type.String({ maxLength: LIMITS.textLength }),
-      'Locations of the artifacts.',
+      Type.String({ maxLength: LIMITS.textLength, pattern: REPORTED_ADDRESS_PATTERN }),
+      'Locations of the artifacts on the machine of the runner.',
       LIMITS.outputFiles,
     ),
     metadata: freeForm('Any JSON object that the simulation wrote.'),
     telemetry_data: optionalNullable(
-      Type.String({ maxLength: LIMITS.textLength, description: 'Location of the telemetry file.' }),
+      Type.String({
+        maxLength: LIMITS.textLength,
+        pattern: REPORTED_ADDRESS_PATTERN,
+        description: 'Location of the telemetry file on the machine of the runner.',
+      }),
     ),
     ...measuredMembers,
   }),

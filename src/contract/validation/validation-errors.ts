@@ -1,4 +1,5 @@
 /** Converts Ajv's errors to faults: the pointer, the value found, and the value required. */
+import { MEANING_OF_PATTERN } from '../patterns.ts';
 import type { ErrorObject } from 'ajv';
 import { closestMatch } from '../../base/text/closest-match.ts';
 import type { Fault } from '../resources/problem.ts';
@@ -137,7 +138,7 @@ function sentence(error: ErrorObject, params: Params): string {
     case 'format':
       return `${is} ${params['format'] === 'uuid' ? 'a UUID' : `a ${String(params['format'])}`}`;
     case 'pattern':
-      return `${is} of the form ${String(params['pattern'])}`;
+      return `${is} ${MEANING_OF_PATTERN[String(params['pattern'])] ?? `of the form ${String(params['pattern'])}`}`;
     default:
       return error.message ?? 'is not valid';
   }

@@ -1,6 +1,7 @@
 /** The place of a run in the object store, and the steps that all uploads share: addresses of parts, and the check of what was sent. */
 import { SimbatchError } from '../../domain/errors.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
+import { storePrefix, storePrefixFault } from '../../domain/study/store-prefix.ts';
 import { partBytesOf, partCountOf, partSizeOf } from '../../domain/runs/upload-parts.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -24,26 +25,47 @@ export interface RunPlace {
   prefix: string;
 }
 
-/** Whether files of this study are uploaded: it names a bucket that this coordinator may use. */
+/** Whether files of this study are uploaded: it names a bucket that this coordinator may use, and folders in it. */
 export function uploads(parts: ObjectStorePart, { telemetry }: Pick<BatchConfig, 'telemetry'>): boolean {
-  return parts.objectStore?.serves(telemetry.storage.s3_bucket) ?? false;
+  const { s3_bucket: bucket, s3_prefix: prefix } = telemetry.storage;
+  return parts.objectStore?.serves(bucket) === true && storePrefixFault(prefix) === undefined;
 }
 
-/** `<s3_prefix>/<batch_id>/<run_id>`. @throws SimbatchError `uploads-unavailable` where files are not uploaded */
-export function requireRunPlace(parts: RunPlaceParts, jobId: Uuid): RunPlace {
+/** `<s3_prefix>/<batch_id>/<run_id>`, or the reason why the run has no place in the store. */
+function placeOrReason(parts: RunPlaceParts, jobId: Uuid): RunPlace | string {
   const { batchState } = readJob(parts, parts.store, jobId);
   const { config } = parts.studyCache.of(batchState.context).submission;
+  const { s3_bucket: bucket, s3_prefix: given } = config.telemetry.storage;
   const store = parts.objectStore;
-  if (store === undefined || !uploads(parts, config)) {
-    throw new SimbatchError(
-      'uploads-unavailable',
-      `files of job ${jobId} are not uploaded: the study names no bucket that this coordinator may use; see --s3-bucket`,
-    );
-  }
-  const { s3_bucket: bucket, s3_prefix } = config.telemetry.storage;
-  const folders = s3_prefix.split('/').filter((it) => it !== '');
-  return { store, bucket, prefix: [...folders, batchIdOf(jobId), runIdOf(jobId)].join('/') };
+  if (store?.serves(bucket) !== true) return 'the study names no bucket that this coordinator may use; see --s3-bucket';
+  // A former version took any text.
+  const fault = storePrefixFault(given);
+  if (fault !== undefined) return `its telemetry.storage.s3_prefix ${fault}, and submit the study again`;
+  const folders = [storePrefix(given), batchIdOf(jobId), runIdOf(jobId)];
+  return { store, bucket, prefix: folders.filter((it) => it !== '').join('/') };
 }
+
+/** The place of a run. @throws SimbatchError `uploads-unavailable` where files are not uploaded */
+export function requireRunPlace(parts: RunPlaceParts, jobId: Uuid): RunPlace {
+  const place = placeOrReason(parts, jobId);
+  if (typeof place !== 'string') return place;
+  throw new SimbatchError('uploads-unavailable', `files of job ${jobId} are not uploaded: ${place}`);
+}
+
+/** The place of an attempt in that of its run: `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. */
+export const ofAttempt = (place: RunPlace, attempt: number): RunPlace => ({
+  ...place,
+  prefix: `${place.prefix}/attempt-${String(attempt)}`,
+});
+
+/** The place of an attempt, for its readers; undefined where it has none. */
+export function attemptPlace(parts: RunPlaceParts, jobId: Uuid, attempt: number): RunPlace | undefined {
+  const place = placeOrReason(parts, jobId);
+  return typeof place === 'string' ? undefined : ofAttempt(place, attempt);
+}
+
+/** The beginning of the addresses of files in a place. */
+export const addressBelow = ({ bucket, prefix }: RunPlace): string => `s3://${bucket}/${prefix}/`;
 
 /** @throws SimbatchError `invalid-request` for a path that leaves the prefix */
 function requirePath(path: string): void {
@@ -193,10 +215,10 @@ export interface StoredObject {
   key: string;
 }
 
-/** Where an address of a result is, for a reader; undefined for addresses outside the object store of this coordinator. */
-export function objectOf(parts: ObjectStorePart, address: string): StoredObject | undefined {
-  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/s.exec(address) ?? [];
-  const store = parts.objectStore;
-  if (bucket === undefined || key === undefined || store === undefined || !store.serves(bucket)) return undefined;
-  return { store, bucket, key };
+/** The object of an address of a result, for a reader; undefined for any address that is not below this place. */
+export function objectOf(place: RunPlace, address: string): StoredObject | undefined {
+  const base = addressBelow(place);
+  const path = address.startsWith(base) ? address.slice(base.length) : '';
+  const { store, bucket, prefix } = place;
+  return filePathFault(path) === undefined ? { store, bucket, key: `${prefix}/${path}` } : undefined;
 }

@@ -18,7 +18,9 @@ import { isTerminal, type JobState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import {
+  addressBelow,
   notSigned,
+  ofAttempt,
   reached,
   requireDistinct,
   requireParts,
@@ -44,8 +46,7 @@ const MOST_EXAMPLES = 5;
 
 /** `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. @throws SimbatchError `uploads-unavailable` */
 function requirePlace(parts: UploadParts, jobId: Uuid, attempt: number): RunPlace {
-  const place = requireRunPlace(parts, jobId);
-  return { ...place, prefix: `${place.prefix}/attempt-${String(attempt)}` };
+  return ofAttempt(requireRunPlace(parts, jobId), attempt);
 }
 
 /** Signs the addresses of files. @throws SimbatchError `stale-attempt`, `uploads-unavailable`, `invalid-request` */
@@ -108,8 +109,6 @@ export async function completeUpload(
       }));
   return jobResult(parts, jobId);
 }
-
-const addressBelow = ({ bucket, prefix }: RunPlace): string => `s3://${bucket}/${prefix}/`;
 
 /** The paths of files that the result names in the store. */
 function storedPaths(parts: UploadParts, jobId: Uuid, place: RunPlace): Set<string> {

@@ -24,9 +24,12 @@ export function fileKindOf(path: string): FileKind {
   return KINDS[path] ?? (/^telemetry(?:-\d+)?\.parquet$/.test(path) ? 'telemetry' : 'artifact');
 }
 
-/** The path in the output directory of an attempt that an address on its runner has; undefined for another address. */
+/** The path in the output directory of an attempt that an address has; undefined for another address. */
 export function pathInAttempt(address: string): string | undefined {
-  return /\/attempt-\d+\/(.+)$/.exec(address.replaceAll('\\', '/'))?.[1];
+  const plain = address.replaceAll('\\', '/');
+  // A folder above that of the study may be named like that of an attempt.
+  const found = /\/[0-9a-f-]{36}\/\d+\/attempt-\d+\/(.+)$/s.exec(plain) ?? /\/attempt-\d+\/(.+)$/s.exec(plain);
+  return found?.[1];
 }
 
 /** The media types in which a file of a run is sent; a page that opens it must never execute it. */

@@ -5,6 +5,7 @@
 import { parseCondition } from './condition.ts';
 import { contentFaults } from './requirement-content.ts';
 import { functionFaults } from './function-code.ts';
+import { storePrefixFault } from './store-prefix.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
@@ -28,6 +29,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...designFaults(config),
     ...containerFaults(member(config, 'compute')),
     ...environmentFaults(member(config, 'compute')),
+    ...storageFaults(member(member(config, 'telemetry'), 'storage')),
     ...conditionFaults(member(config, 'early_termination')),
     ...requirementFaults(member(submission, 'requirements')),
     ...stopFaults(submission),
@@ -111,6 +113,13 @@ function environmentFaults(compute: unknown): Fault[] {
       pointer: `/config/compute/container/environment${pointerToken(name)}`,
       detail: 'begins with SVC_, which is reserved for the runner; choose another name',
     }));
+}
+
+/** The files of a study stay in its place of the bucket, whichever bucket it names. */
+function storageFaults(storage: unknown): Fault[] {
+  const prefix = member(storage, 's3_prefix');
+  const detail = typeof prefix === 'string' ? storePrefixFault(prefix) : undefined;
+  return detail === undefined ? [] : [{ pointer: '/config/telemetry/storage/s3_prefix', detail }];
 }
 
 function conditionFaults(earlyTermination: unknown): Fault[] {

@@ -6,12 +6,19 @@ import type { RunFile } from '../../../contract/types.ts';
 import { fileKindOf, pathInAttempt } from '../../../domain/runs/file-path.ts';
 import { unknownFile, type FileAttempt } from '../file-attempt.ts';
 import type { FileReading, FileRedirect, FileWish, Place, PlaceFiles } from '../place.ts';
-import { objectOf, type ObjectStorePart, type StoredObject } from '../run-place.ts';
+import {
+  addressBelow,
+  attemptPlace,
+  objectOf,
+  type RunPlace,
+  type RunPlaceParts,
+  type StoredObject,
+} from '../run-place.ts';
 import { GET_SECS, type ListedObject } from './object-store.ts';
 import { ObjectStoreError } from './store-answers.ts';
 import { readObject } from './read-object.ts';
 
-export interface StoredPlaceParts extends ObjectStorePart {
+export interface StoredPlaceParts extends RunPlaceParts {
   clock: Clock;
   share: EventLoopShare;
 }
@@ -19,13 +26,16 @@ export interface StoredPlaceParts extends ObjectStorePart {
 export class StoredPlace implements Place {
   readonly #parts: StoredPlaceParts;
   readonly #attempt: FileAttempt;
+  /** The place of the attempt in the store; undefined: this coordinator reads none. */
+  readonly #place: RunPlace | undefined;
 
   constructor(parts: StoredPlaceParts, attempt: FileAttempt) {
     this.#parts = parts;
     this.#attempt = attempt;
+    this.#place = attemptPlace(parts, attempt.jobId, attempt.attempt);
   }
 
-  /** Whether the result names a file of this path in a bucket that this coordinator uses. */
+  /** Whether the result names a file of this path in the place of the attempt. */
   has(path: string): boolean {
     return this.#find(path) !== undefined;
   }
@@ -33,28 +43,24 @@ export class StoredPlace implements Place {
   /** Lists the files, with their sizes where the store can be asked. */
   async list(): Promise<PlaceFiles> {
     const addresses = this.#addresses();
-    const [one] = addresses;
-    if (one === undefined) return { files: [], notes: [], isServed: false };
-    const first = objectOf(this.#parts, one);
-    const notes: string[] = [];
+    const place = this.#place;
+    if (addresses.length === 0) return { files: [], notes: [], isServed: false };
+    const foreign = addresses.filter((it) => place === undefined || objectOf(place, it) === undefined);
+    const notes = foreign.slice(0, 1).map((it) => notRead(it, place));
     const sizes = new Map<string, ListedObject>();
-    if (first === undefined) {
-      notes.push(
-        `the files are in an object store that this coordinator does not read (${one.slice(0, 200)}); start it with the options --s3-*`,
-      );
-    } else {
-      const prefix = /^(.*\/attempt-\d+\/)/.exec(first.key)?.[1] ?? first.key;
-      const listed = await first.store.list(first.bucket, prefix).catch((error: unknown) => {
+    if (place !== undefined) {
+      const { store, bucket, prefix } = place;
+      const listed = await store.list(bucket, `${prefix}/`).catch((error: unknown) => {
         if (!(error instanceof ObjectStoreError)) throw error;
         notes.push(`the sizes of the uploaded files are not known: ${error.message}`);
         return [];
       });
-      for (const it of listed) sizes.set(`s3://${first.bucket}/${it.key}`, it);
+      for (const it of listed) sizes.set(`s3://${bucket}/${it.key}`, it);
     }
     const files: RunFile[] = [];
     const fileOf = (address: string): RunFile => fileAt(address, sizes.get(address));
     for await (const part of this.#parts.share.mapped(new Set(addresses), fileOf)) files.push(...part);
-    return { files, notes, isServed: first !== undefined };
+    return { files, notes, isServed: foreign.length < addresses.length };
   }
 
   async read(wish: FileWish, stop: Abandoned): Promise<FileReading> {
@@ -73,8 +79,10 @@ export class StoredPlace implements Place {
   }
 
   #find(path: string): StoredObject | undefined {
-    const address = this.#addresses().find((it) => pathInAttempt(it) === path);
-    return address === undefined ? undefined : objectOf(this.#parts, address);
+    const place = this.#place;
+    if (place === undefined) return undefined;
+    const address = `${addressBelow(place)}${path}`;
+    return this.#addresses().includes(address) ? objectOf(place, address) : undefined;
   }
 
   #object(path: string): StoredObject {
@@ -82,6 +90,14 @@ export class StoredPlace implements Place {
     if (object === undefined) throw unknownFile(this.#attempt.jobId, path, 'is not in the object store');
     return object;
   }
+}
+
+/** Why the file of this address is not read, as a sentence. */
+function notRead(address: string, place: RunPlace | undefined): string {
+  const shown = address.slice(0, 200);
+  return place === undefined
+    ? `the files are in an object store that this coordinator does not read (${shown}); start it with the options --s3-*`
+    : `${shown} is not read: it is not below ${addressBelow(place)}, the place of the run; read it from the store itself`;
 }
 
 function fileAt(address: string, object: ListedObject | undefined): RunFile {
