@@ -27,13 +27,25 @@ interface Container {
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
 }
 interface Running {
+  /** Of its allocation. */
+  id: string;
   child?: ChildProcess;
   startTime: string;
   isOver?: boolean;
   isDeleting?: boolean;
   timers: NodeJS.Timeout[];
   isLate?: boolean;
+  /** How the node ends it. */
+  fate?: Fate;
 }
+type Fate = 'evicted' | 'out of memory';
+
+/** The status of a pod that a node evicts. */
+const EVICTED = {
+  reason: 'Evicted',
+  message: 'The node was low on resource: memory.',
+  conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message: 'evicted' }],
+};
 
 const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
 const pathOf = ({ metadata: { namespace, name } }: Pod): string => `/api/v1/namespaces/${namespace}/pods/${name}`;
@@ -78,6 +90,19 @@ export class Kubelet {
   /** The output of a pod, by the id of its allocation. */
   log(id: string): string {
     return readFileSync(join(this.folder, `${id}.log`), 'utf8');
+  }
+
+  /** Whether the process of a pod runs, by the id of its allocation. */
+  runs(id: string): boolean {
+    return [...this.#pods.values()].some((it) => it.id === id && it.child?.pid !== undefined && it.isOver !== true);
+  }
+
+  /** Ends the processes of a pod as a node short of memory does, or as the kernel at the limit of the pod, by the id of its allocation. */
+  end(id: string, fate: Fate): void {
+    const mine = [...this.#pods.values()].find((it) => it.id === id);
+    if (mine?.child?.pid === undefined) throw new Error(`the pod of ${id} does not run`);
+    mine.fate = fate;
+    kill(-mine.child.pid, 'SIGKILL');
   }
 
   async stop(): Promise<void> {
@@ -125,7 +150,8 @@ export class Kubelet {
 
   async #run(pod: Pod): Promise<void> {
     const [container] = pod.spec.containers;
-    const mine: Running = { startTime: now(), timers: [] };
+    const id = pod.metadata.name.replace(/^simbatch-([0-9a-z]+)-.*$/, '$1');
+    const mine: Running = { id, startTime: now(), timers: [] };
     this.#pods.set(pod.metadata.uid, mine);
     if (container.image.includes('missing')) {
       const message = `pull access denied for ${container.image}`;
@@ -136,7 +162,6 @@ export class Kubelet {
       const { name: secret = '', key = '' } = valueFrom?.secretKeyRef ?? {};
       env[name] = secret === '' ? value : await this.#secret(pod, secret, key);
     }
-    const id = pod.metadata.name.replace(/^simbatch-([0-9a-z]+)-.*$/, '$1');
     const log = openSync(join(this.folder, `${id}.log`), 'a');
     const expanded = (text: string): string =>
       text.replaceAll(/\$\$|\$\((\w+)\)/g, (all, variable?: string) =>
@@ -152,11 +177,14 @@ export class Kubelet {
     const ended = (exitCode: number): void => {
       mine.isOver = true;
       for (const timer of mine.timers) clearTimeout(timer);
-      const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt: now() };
+      const fault = mine.fate === 'out of memory' ? 'OOMKilled' : 'Error';
+      const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : fault, startedAt, finishedAt: now() };
       const extra =
         mine.isLate === true
           ? { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the deadline' }
-          : {};
+          : mine.fate === 'evicted'
+            ? EVICTED
+            : {};
       const phase = exitCode === 0 && mine.isLate !== true ? 'Succeeded' : 'Failed';
       void this.#report(pod, phase, { terminated }, extra).catch(() => {});
     };

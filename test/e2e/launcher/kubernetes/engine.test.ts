@@ -10,6 +10,7 @@ import { kubernetesEngine } from '../../../../src/launcher/engines/kubernetes/ku
 import type { KubernetesSection } from '../../../../src/launcher/engines/kubernetes/section.ts';
 import { until as untilWithin } from '../../support.ts';
 import { engineContract } from '../engine-contract.ts';
+import { group } from '../../../launcher/decision/support.ts';
 import { allocationRequest } from '../../../launcher/support.ts';
 import { kubernetesContext, kubernetesQueue } from '../../../launcher/engines/kubernetes/queue.ts';
 import { FakeSite, isRequired, SITES, type KubernetesSite } from './sites.ts';
@@ -17,7 +18,8 @@ import { FakeSite, isRequired, SITES, type KubernetesSite } from './sites.ts';
 /** In place of the runner: prints what it got, then does what its argument says. */
 const PROGRAM = `trap 'echo leaving; exit 0' TERM
 echo "note=$SVC_NOTE token=$SVC_TOKEN dollar=$2"
-case $1 in fail) exit 7 ;; stay) while :; do sleep 0.1; done ;; esac`;
+case $1 in fail) exit 7 ;; deaf) trap '' TERM ;; esac
+case $1 in stay|deaf) while :; do sleep 0.1; done ;; esac`;
 
 /** Other programs may use the machine at the same time. */
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
@@ -116,6 +118,54 @@ for (const { name, make, missing } of SITES) {
       expect((await reaches(engine, late.id, 'ended'))?.end?.kind).to.equal('timeout');
       await engine.stop((await engine.list()).allocations, false);
       for (const { id } of [failing, done, late]) await reaches(engine, id, undefined);
+    });
+
+    it('reports pods that the cluster takes away, and pods that exceed their own memory limit', async () => {
+      const engine = open();
+      const limited = { need: group({ memory_limit_gb: 0.0625 }) };
+      const [evicted, greedy, whole] = [request('stay'), request('stay', limited), request('stay')];
+      for (const it of [evicted, greedy, whole]) await engine.submit(it);
+      for (const { id } of [evicted, greedy, whole]) await until(() => site.node.runs(id));
+      site.node.end(evicted.id, 'evicted');
+      site.node.end(greedy.id, 'out of memory');
+      site.node.end(whole.id, 'out of memory');
+      const endOf = async (id: string): Promise<EngineAllocation | undefined> => await reaches(engine, id, 'ended');
+      expect(await endOf(evicted.id)).to.deep.include({
+        end: { kind: 'evicted' },
+        reason: 'Evicted: The node was low on resource: memory.',
+      });
+      expect(await endOf(greedy.id)).to.deep.include({
+        end: { kind: 'out-of-memory', exitCode: 137 },
+        reason: 'OOMKilled',
+      });
+      // A pod without a limit of its own has met that of its node.
+      expect((await endOf(whole.id))?.end).to.deep.equal({ kind: 'node-failure', exitCode: 137 });
+      await engine.stop((await engine.list()).allocations, true);
+      for (const { id } of [evicted, greedy, whole]) await reaches(engine, id, undefined);
+    });
+
+    it('reports a pod that the cluster has evicted and removed', async function () {
+      // The failure policy of Jobs is the work of a real controller.
+      if (site instanceof FakeSite) return this.skip();
+      const engine = open();
+      const wanted = request('deaf');
+      await engine.submit(wanted);
+      await until(() => site.node.runs(wanted.id));
+      const pods = '/api/v1/namespaces/sims/pods';
+      const pod = (await objects(pods)).find((it) => it.includes(wanted.id)) ?? '';
+      const eviction = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: pod, namespace: 'sims' },
+        deleteOptions: { gracePeriodSeconds: 1 },
+      };
+      await site.api.request('POST', `${pods}/${pod}/eviction`, { body: eviction });
+      await until(async () => !(await objects(pods)).includes(pod));
+      const ended = await reaches(engine, wanted.id, 'ended');
+      expect(ended?.end).to.deep.equal({ kind: 'preempted' });
+      expect(ended?.reason).to.match(/PodFailurePolicy: .*DisruptionTarget/);
+      await engine.stop([ended as EngineAllocation], true);
+      await reaches(engine, wanted.id, undefined);
     });
 
     it('stops a pod whose image cannot be pulled, with the reason', async () => {
