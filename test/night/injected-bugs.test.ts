@@ -16,7 +16,9 @@ describe('night/injected-bugs', () => {
         expect(text.split(find), `${file} has the text once`).to.have.length(2);
         return text.replace(find, () => replace);
       };
-      const { code, output } = await copy.with(file, inject, () => copy.run([test], ['--fgrep', title]));
+      const { code, output } = await copy.with(file, inject, () =>
+        copy.run([test], ['--timeout', '30000', '--fgrep', title]),
+      );
       expect(output, test).to.match(/\d+ failing/);
       expect(code).not.to.equal(0);
     });

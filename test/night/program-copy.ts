@@ -42,7 +42,7 @@ export class ProgramCopy {
   async run(tests: readonly string[], args: readonly string[] = [], limitMs = 600_000): Promise<TestRun> {
     const mocha = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
     const files = tests.map((it) => join('dist/test', it));
-    const child = spawn(process.execPath, [mocha, '--timeout', '30000', ...args, ...files], {
+    const child = spawn(process.execPath, [mocha, ...args, ...files], {
       cwd: this.#root,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

@@ -76,4 +76,20 @@ export const KERNEL_BUGS: readonly InjectedBug[] = [
     test: 'coordinator/kernel/storage/tokens.test.js',
     title: 'are compared whole: a token whose hash agrees in part is refused',
   },
+  {
+    name: 'a group is not compared with the hash of the group before',
+    file: 'src/coordinator/kernel/storage/integrity/group-chain.js',
+    find: ' || group.before !== last.hash',
+    replace: '',
+    test: 'coordinator/kernel/storage/group-chain.test.js',
+    title: 'refuses a group of another store that has the right number',
+  },
+  {
+    name: 'the high-water mark is written to one slot',
+    file: 'src/coordinator/kernel/storage/integrity/high-water-mark.js',
+    find: 'this.#slot = 1 - this.#slot;',
+    replace: 'this.#slot = 0;',
+    test: 'coordinator/kernel/storage/high-water-mark.test.js',
+    title: 'leaves the mark before when the write of any mark is torn',
+  },
 ];
