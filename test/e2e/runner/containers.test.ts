@@ -1,6 +1,6 @@
 /** Runs in containers under every runtime: the run contract, ends by force, refusals, and what the result says. */
 import { expect } from 'chai';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { AttemptEnd } from '../../../src/runner/attempt/outcome.ts';
@@ -105,6 +105,19 @@ for (const { title, open } of OPENED) {
       expect(processesOf(bench.folder)).to.deep.equal([]);
     });
 
+    it('survives SIGTERM to every process on this machine, which reaches the simulation', async function () {
+      if (!tried.isReal) return this.skip();
+      const before = readdirSync(bench.folder);
+      const running = run('patient');
+      const isReady = (): boolean =>
+        readdirSync(bench.folder).some((it) => !before.includes(it) && existsSync(join(bench.folder, it, 'ready')));
+      while (!isReady()) await pause();
+      for (const { pid } of carriersIn(bench.folder)) process.kill(pid, 'SIGTERM');
+      const { end } = await running;
+      expect(end.type, messageOf(end)).to.equal('complete');
+      expect(tried.containers()).to.deep.equal([]);
+    });
+
     it('says that the image is missing, as a fault of the machine', async () => {
       const { end } = await run('complete', { image: tried.image.startsWith('/') ? '/absent/image' : 'absent:1' });
       expect(end).to.include({ type: 'fail', reason: 'infrastructure' });
@@ -151,16 +164,19 @@ describe('containers of a former runner', () => {
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
-/** Command lines of processes whose environment names a folder below this one. */
-function processesOf(folder: string): string[] {
+/** Processes whose environment names a folder below this one. */
+function carriersIn(folder: string): { pid: number; command: string }[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return environment.includes(`SVC_OUTPUT_DIR=${folder}`) && command !== '' ? [command] : [];
+      const isOfRun = environment.includes(`SVC_OUTPUT_DIR=${folder}`) && command !== '';
+      return isOfRun ? [{ pid: Number(pid), command }] : [];
     } catch {
       return [];
     }
   });
 }
+
+const processesOf = (folder: string): string[] => carriersIn(folder).map((it) => it.command);
