@@ -11,6 +11,8 @@ endQuietlyOnClosedPipe();
 const name = 'simbatch-runner';
 process.exitCode = await runCommandLine(name, async () => {
   const command = runnerCommand()
+    // Options after `files push` are its own.
+    .enablePositionalOptions()
     .addCommand(new Command('files').description('files of runs on this machine').addCommand(filesPushCommand()))
     .name(name)
     .version(`${packageVersion} (Node ${process.versions.node})`, '-V, --version')

@@ -27,6 +27,8 @@ export async function buildProgram(args: readonly string[], everything = false):
       },
     })
     .exitOverride()
+    // Options after the name of a command are its own, also where the command above has the same.
+    .enablePositionalOptions()
     .hook('preAction', (_, action) => chooseColour(action.opts<{ color?: ColourChoice }>().color ?? 'auto'));
   for (const entry of COMMANDS) {
     const isCalled = called === entry.name || (entry.alias !== undefined && called === entry.alias);

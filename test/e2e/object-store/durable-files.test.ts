@@ -99,6 +99,8 @@ describe('runner: files of an ephemeral runner', () => {
     writeFileSync(join(folder, 'page.html'), 'other');
     s3.fault = () => undefined;
     expect(await push('ffff', '--output-root', 'out')).to.deep.equal({ code: 0, text: 'no files wait here\n' });
+    const none = await push('ffff', '--output-root', 'out', '-o', 'json', '--endpoint', pool.url);
+    expect(JSON.parse(none.text)).to.deep.equal({ runners: [] });
     const sent = await push(batchId, '--output-root', 'out');
     expect(sent.code, sent.text).to.equal(1);
     expect(sent.text).to.match(/^runner r1: \d+ files sent, 2 files lost\n/);

@@ -80,8 +80,8 @@ function faultOf(step: Step, answer: StoreAnswer, place: Place): StoreFault {
   }
   if (BAD_SECRET.has(code)) {
     const remedy =
-      'correct AWS_SECRET_ACCESS_KEY, or the profile that --s3-profile names; where they are right, check --s3-region';
-    return { code: 'wrong-key', message: `the secret key does not belong to the access key ${said}`, remedy };
+      'correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile that --s3-profile names; where they are right, check --s3-region';
+    return { code: 'wrong-key', message: `the access key or its secret is wrong ${said}`, remedy };
   }
   if (code === 'NoSuchBucket' || (code === '' && status === 404 && step === 'PUT')) {
     const remedy = 'create the bucket, or correct --s3-bucket';

@@ -56,7 +56,7 @@ const TABLE: readonly [name: string, step: string, given: Given | 'silent' | 'ot
     'a wrong secret',
     'PUT',
     { status: 403, code: 'SignatureDoesNotMatch' },
-    'wrong-key: the secret key does not belong',
+    'wrong-key: the access key or its secret is wrong',
   ],
   [
     'a bucket that is not there',
