@@ -5,7 +5,7 @@
 import { argv } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { createSampler } from '../src/domain/sampling/sampler.ts';
-import { SAMPLING_METHODS } from '../src/contract/enums.ts';
+import { DRAWING_METHODS } from '../src/contract/enums.ts';
 import type { DispersionConfig, DistributionType } from '../src/contract/types.ts';
 
 const REPETITIONS = 7;
@@ -49,7 +49,7 @@ export function run(): Promise<Record<string, number | string>[]> {
     const dispersions = study(count);
     const runs = Math.round(VALUES / count);
     const values = new Float64Array(count);
-    for (const method of SAMPLING_METHODS) {
+    for (const method of DRAWING_METHODS) {
       const plan = { runs, sampling_method: method, seed: 1 } as const;
       const makings: number[] = [];
       const samplings: number[] = [];

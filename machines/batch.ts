@@ -22,7 +22,10 @@ function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
   return failures(tally(c, event.changes)) >= c.maxFailures;
 }
 
-const isOver = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
+/** True when no run is Pending or active. */
+const isIdle = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
+/** A batch that grows waits for the next round instead. */
+const isOver = (c: BatchContext): boolean => c.growing === undefined && isIdle(c);
 /** A study that stops because its requirements are settled has reached its end. */
 const wasCancelled = (c: BatchContext): boolean => c.cancelRequested && c.settledAtRunId === undefined;
 const allCancelled = (c: BatchContext): boolean => c.totalJobs > 0 && c.cancelled === c.totalJobs;
@@ -54,6 +57,7 @@ const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType
   RESUME: 'resumed',
   RELEASE: 'released',
   CANCEL: 'cancelled',
+  CLOSE: 'closed',
   SETTLE: 'settled',
   CANARY_LATE: 'canary-late',
   JOBS_CHANGED: 'max-failures',
@@ -76,6 +80,12 @@ const flowTransitions = {
   CANARY_LATE: { guard: 'canaryLate', actions: ['letThreeDecide', 'note', 'emitCanaryLate'] },
 } as const;
 
+/** The rounds of a batch that grows. */
+const growth = {
+  APPEND: { guard: 'mayGrow', actions: ['append', 'emitAppended'] },
+  CLOSE: { guard: 'growing', actions: ['close', 'note', 'emitClosed'] },
+} as const;
+
 /** The event with which enough canary runs are Completed, and the first with which they cannot be any more. */
 const canaryTransitions = {
   passes: { guard: 'canaryPasses', actions: ['count', 'releaseOthers', 'noteCanaryPassed', 'emitCanaryPassed'] },
@@ -95,6 +105,9 @@ export const batchMachine = setup({
     overWithResults: ({ context }) => isOver(context) && (context.completed > 0 || context.totalJobs === 0),
     tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
     stopsWhenSettled: ({ context }) => context.stopWhen === 'settled' && !context.cancelRequested,
+    growing: ({ context }) => context.growing === true,
+    mayGrow: ({ context: c, event }) =>
+      event.type === 'APPEND' && c.growing === true && event.count > 0 && c.totalJobs + event.count <= (c.budget ?? 0),
     notPaused: ({ context }) => context.pausedAtMs === undefined,
     paused: ({ context }) => context.pausedAtMs !== undefined,
     notBlocked: ({ context }) => context.blockedAtMs === undefined,
@@ -109,7 +122,9 @@ export const batchMachine = setup({
     count: assign(({ context, event }) => {
       if (event.type !== 'JOBS_CHANGED') return context;
       const counted = tally(context, event.changes);
-      if (isOver(counted)) counted.endedAtMs = event.now;
+      if (!isIdle(counted)) return counted;
+      if (context.growing === true) return { ...counted, waitingSinceMs: event.now };
+      counted.endedAtMs = event.now;
       return counted;
     }),
     /** Cancels the untouched runs by number; each touched run receives its own CANCEL. */
@@ -121,6 +136,8 @@ export const batchMachine = setup({
         cancelled: c.cancelled + untouchedRuns(c),
         next: c.totalJobs,
         cancelledAhead: 0,
+        growing: undefined,
+        waitingSinceMs: undefined,
         history: c.cancelRequested
           ? c.history
           : withEntry(c, FLOW_ENTRIES[event.type], event.now, cancelReasonOf(c, event)),
@@ -128,6 +145,29 @@ export const batchMachine = setup({
       cancelled.endedAtMs = event.now;
       return cancelled;
     }),
+    append: assign(({ context, event }) => ({
+      totalJobs: context.totalJobs + (event.type === 'APPEND' ? event.count : 0),
+      rounds: (context.rounds ?? 0) + 1,
+      waitingSinceMs: undefined,
+    })),
+    /** The context is that after the round. */
+    emitAppended: emit(({ context, event }): BatchFact => {
+      const count = event.type === 'APPEND' ? event.count : 0;
+      return {
+        type: 'batch.appended',
+        batchId: context.batchId,
+        round: (context.rounds ?? 1) - 1,
+        firstRunId: context.totalJobs - count,
+        count,
+        now: event.now,
+      };
+    }),
+    close: assign(({ context, event }) => ({
+      growing: undefined,
+      waitingSinceMs: undefined,
+      endedAtMs: isIdle(context) ? event.now : context.endedAtMs,
+    })),
+    emitClosed: emit(({ context, event }) => flow('batch.closed', context, event)),
     settle: assign(({ event }) => ({ settledAtRunId: event.type === 'SETTLE' ? event.runId : undefined })),
     emitCancelling: emit(({ context, event }): BatchFact => ({
       type: 'batch.cancelling',
@@ -192,7 +232,10 @@ export const batchMachine = setup({
     stopWhen: input.stopWhen,
     priority: input.priority,
     ...INITIAL_COUNTERS,
-    endedAtMs: input.totalJobs === 0 ? input.createdAtMs : undefined,
+    endedAtMs: input.totalJobs === 0 && input.budget === undefined ? input.createdAtMs : undefined,
+    budget: input.budget,
+    growing: input.budget === undefined ? undefined : true,
+    waitingSinceMs: input.budget === undefined ? undefined : input.createdAtMs,
   }),
   states: {
     Pending: {
@@ -208,6 +251,7 @@ export const batchMachine = setup({
         ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
         ...flowTransitions,
+        ...growth,
       },
     },
     Running: {
@@ -223,6 +267,7 @@ export const batchMachine = setup({
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
         SETTLE: { guard: 'stopsWhenSettled', actions: ['settle', 'cancelUntouched', 'emitCancelling'] },
         ...flowTransitions,
+        ...growth,
       },
     },
     Completed: {

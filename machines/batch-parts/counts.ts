@@ -78,4 +78,7 @@ export const INITIAL_COUNTERS = {
   releaseReason: undefined,
   blockedAtMs: undefined,
   history: undefined,
+  growing: undefined,
+  rounds: undefined,
+  waitingSinceMs: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;

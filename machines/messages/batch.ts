@@ -15,7 +15,11 @@ export type BatchEvent =
   | { type: 'UNBLOCK'; now: number }
   /** The canary runs have taken long. */
   | { type: 'CANARY_LATE'; now: number }
-  | { type: 'RELEASE'; reason?: string; now: number };
+  | { type: 'RELEASE'; reason?: string; now: number }
+  /** A round of so many runs. */
+  | { type: 'APPEND'; count: number; now: number }
+  /** No further round follows. */
+  | { type: 'CLOSE'; now: number };
 
 export interface BatchOpened {
   type: 'batch.opened';
@@ -37,7 +41,7 @@ export interface BatchEnded {
   now: number;
 }
 
-/** The assignment of runs was paused, resumed, or extended beyond the canary runs; or these have ended. */
+/** The assignment of runs was paused, resumed, or extended beyond the canary runs; these have ended; or no round follows. */
 export interface BatchFlow {
   type:
     | 'batch.paused'
@@ -45,8 +49,19 @@ export interface BatchFlow {
     | 'batch.released'
     | 'batch.canary-passed'
     | 'batch.canary-failed'
-    | 'batch.canary-late';
+    | 'batch.canary-late'
+    | 'batch.closed';
   batchId: Uuid;
+  now: number;
+}
+
+/** A batch has grown by the runs `firstRunId` to `firstRunId + count - 1`. */
+export interface BatchAppended {
+  type: 'batch.appended';
+  batchId: Uuid;
+  round: number;
+  firstRunId: number;
+  count: number;
   now: number;
 }
 
@@ -86,4 +101,5 @@ export interface BatchDeleted {
 }
 
 /** The facts of the batch's own transitions. */
-export type BatchFact = BatchOpened | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;
+export type BatchFact =
+  BatchOpened | BatchAppended | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;

@@ -5,6 +5,7 @@
 import { Analysis } from './analysis.ts';
 import { Files } from './files.ts';
 import { Launching } from './launching.ts';
+import { Rounds } from './rounds.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
@@ -74,6 +75,8 @@ export class Client {
   readonly analysis: Analysis;
   /** Files of runs. */
   readonly files: Files;
+  /** Rounds of adaptive studies. */
+  readonly rounds: Rounds;
   /** Requests of launchers. */
   readonly launching: Launching;
 
@@ -82,6 +85,7 @@ export class Client {
     this.#transport = new Transport(options);
     this.analysis = new Analysis(this.#transport);
     this.files = new Files(this.#transport);
+    this.rounds = new Rounds(this.#transport);
     this.launching = new Launching(this.#transport);
   }
 
@@ -89,9 +93,7 @@ export class Client {
     return this.#transport.endpoint;
   }
 
-  health(): Promise<HealthResponse> {
-    return this.#get(['healthz']);
-  }
+  readonly health = (): Promise<HealthResponse> => this.#get(['healthz']);
 
   /** A repeat with the same `idempotencyKey` and submission returns the first answer and creates nothing. */
   submit(submission: BatchSubmission, options: Repeatable = {}): Promise<SubmissionResponse> {
@@ -240,9 +242,7 @@ export class Client {
     return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
   }
 
-  limits(): Promise<LimitsResponse> {
-    return this.#get(['limits']);
-  }
+  readonly limits = (): Promise<LimitsResponse> => this.#get(['limits']);
 
   /** Streams a backup; `simbatch restore` reads it. */
   backup(): AsyncIterable<Uint8Array> {

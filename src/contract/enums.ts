@@ -1,7 +1,14 @@
 /** The enumerations on the wire: statuses, reasons, methods. Imports no package, so that web pages may import it. */
 
-export const SAMPLING_METHODS = ['latin_hypercube', 'monte_carlo', 'quasi_monte_carlo'] as const;
+/** The methods that draw all runs from the seed. */
+export const DRAWING_METHODS = ['latin_hypercube', 'monte_carlo', 'quasi_monte_carlo'] as const;
+export type DrawingMethod = (typeof DRAWING_METHODS)[number];
+export const SAMPLING_METHODS = [...DRAWING_METHODS, 'adaptive'] as const;
 export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
+
+/** The sources of the rounds of an adaptive study. `external`: clients append them. */
+export const ADAPTIVE_ALGORITHMS = ['external'] as const;
+export type AdaptiveAlgorithm = (typeof ADAPTIVE_ALGORITHMS)[number];
 
 export const COMPRESSIONS = ['none', 'gzip', 'snappy', 'lz4'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
@@ -50,6 +57,7 @@ export const BATCH_HISTORY_TYPES = [
   'max-failures',
   'settled',
   'cancelled',
+  'closed',
 ] as const;
 export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];
 

@@ -10,6 +10,13 @@ export const LIMITS = {
   correlations: 5_000,
   /** Longest `run_ids`, in characters. */
   selectionLength: 2_000_000,
+  /** Most rows of one round, and most bytes of their numbers. */
+  roundRows: 10_000,
+  roundBytes: 8_388_608,
+  /** Most rounds of one study. */
+  rounds: 100_000,
+  /** Longest key and label of a round, in characters. */
+  roundNameLength: 200,
   /** Most labels of a study, whose record holds them. */
   labels: 32,
   labelKeyLength: 63,

@@ -126,6 +126,15 @@ export const RUN_RANGE_QUERY = {
   to: integerQuery(0, INT32_MAX, 'The run before which to stop.'),
 };
 
+export const ROUNDS_QUERY = {
+  from: integerQuery(0, INT32_MAX, 'The number of the first round.'),
+  limit: integerQuery(1, LIMITS.pageSize, 'At most so many rounds.'),
+};
+
+export const WAIT_QUERY = {
+  wait: integerQuery(0, LIMITS.waitSeconds, 'Wait for the end of its runs, in seconds.'),
+};
+
 /** A filter of a list: each given member must match one of its values, and `label` all; an empty list does not restrict. */
 export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
 /** A filter of batches, and their order. */

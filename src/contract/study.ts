@@ -1,7 +1,7 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
 import { outputs, requirements } from './answers/requirements.ts';
-import { COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
+import { ADAPTIVE_ALGORITHMS, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
@@ -13,10 +13,10 @@ export const MonteCarloConfig = named(
   'MonteCarloConfig',
   'Number of runs and method of sampling.',
   submitted({
-    runs: int32('Number of runs.'),
+    runs: int32('Number of runs; of an adaptive study the most runs that it may have.'),
     sampling_method: enumOf(
       SAMPLING_METHODS,
-      '`latin_hypercube`: stratified, best coverage with few runs. `monte_carlo`: pure random. `quasi_monte_carlo`: low-discrepancy sequence.',
+      '`latin_hypercube`: stratified, best coverage with few runs. `monte_carlo`: pure random. `quasi_monte_carlo`: low-discrepancy sequence. `adaptive`: runs are appended in rounds, up to `runs`.',
     ),
     seed: optionalNullable(
       int64('A fixed seed makes the study reproducible. Null or absent: one is drawn, stored and reported.'),
@@ -98,9 +98,18 @@ export const TelemetryConfig = named(
 );
 export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
+export const AdaptiveConfig = named(
+  'AdaptiveConfig',
+  'A study whose later runs depend on the results of earlier ones.',
+  submitted({
+    algorithm: enumOf(ADAPTIVE_ALGORITHMS, 'Who appends its rounds of runs. `external`: clients do.'),
+  }),
+);
+export type AdaptiveConfig = Static<typeof AdaptiveConfig>;
+
 export const BatchConfig = named(
   'BatchConfig',
-  'The study itself. All members but `correlations` are required.',
+  'The study itself. All members but `correlations` and `adaptive` are required.',
   submitted({
     simulation: ref(SimulationConfig),
     monte_carlo: ref(MonteCarloConfig),
@@ -109,6 +118,7 @@ export const BatchConfig = named(
     early_termination: ref(EarlyTerminationConfig),
     telemetry: ref(TelemetryConfig),
     correlations: optionalNullable(correlations),
+    adaptive: Type.Optional(ref(AdaptiveConfig)),
   }),
 );
 export type BatchConfig = Static<typeof BatchConfig>;

@@ -19,6 +19,8 @@ import { notifications } from './notifications/list.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './studies/flow.ts';
 import { batchResults } from './reads/results.ts';
 import { batches, jobs } from './reads/listings.ts';
+import { appendRound, closeBatch } from './rounds/append.ts';
+import { checkRounds, roundDetail as round, roundByKey, roundResults, rounds } from './rounds/read.ts';
 import { drain, heartbeat, poolHistory, register, resume } from './pool/runners.ts';
 import {
   batchHistory,
@@ -64,7 +66,14 @@ const OPERATIONS = {
   pauseBatch,
   resumeBatch,
   releaseBatch,
+  closeBatch,
   deleteBatch,
+  appendRound,
+  rounds,
+  round,
+  roundByKey,
+  roundResults,
+  checkRounds,
   views,
   keepView,
   removeView,

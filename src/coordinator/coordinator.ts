@@ -35,6 +35,7 @@ import { LauncherReports } from './pool/launcher-reports.ts';
 import { PoolHistory } from './pool/pool-history.ts';
 import { poolUse } from './pool/runners.ts';
 import { findings } from './reads/findings.ts';
+import { RoundProgress } from './rounds/round-progress.ts';
 import { PendingPolls } from './runs/pending-polls.ts';
 import { quarantineFailing } from './runs/quarantine.ts';
 import { StudyHealth } from './runs/study-health.ts';
@@ -99,8 +100,7 @@ class RunningCoordinator implements Lifecycle {
     this.#list = new PartList([...this.#ownParts(), ...further(this.parts)]);
   }
 
-  #partsOf(store: Store, clock: Clock, options: CoordinatorOptions): CoordinatorParts {
-    const hooks = this.#hooks;
+  #partsOf(store: Store, clock: Clock, options: CoordinatorOptions, hooks = this.#hooks): CoordinatorParts {
     const share = new EventLoopShare(clock);
     const groupCommit = new GroupCommit(store, clock, {
       waiting: (areWaiting) => share.requestsWait(areWaiting),
@@ -149,6 +149,7 @@ class RunningCoordinator implements Lifecycle {
       longPolls,
       statistics,
       judgements,
+      roundProgress: new RoundProgress(tools),
       batchIds: new BatchIdGenerator(),
       health: new StudyHealth({ store, share, directory }),
       answers: new Answers(tools, {
@@ -190,6 +191,7 @@ class RunningCoordinator implements Lifecycle {
       ),
       health,
       judgements,
+      parts.roundProgress,
       { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
       answers,
       purges,
@@ -213,9 +215,7 @@ class RunningCoordinator implements Lifecycle {
     this.#tickLater();
   }
 
-  supervisor(): SupervisorSnapshot {
-    return this.system.supervisor.getSnapshot();
-  }
+  readonly supervisor = (): SupervisorSnapshot => this.system.supervisor.getSnapshot();
 
   readonly watch: Lifecycle['watch'] = (listener) => this.transitionLog.watch(listener);
 
@@ -277,6 +277,7 @@ class RunningCoordinator implements Lifecycle {
   }
 
   releaseWaiting(): void {
+    this.parts.roundProgress.close();
     this.parts.fileRequests.close();
     this.parts.longPolls.close(NOTHING);
   }

@@ -27,6 +27,17 @@ export class LateAnswer {
   }
 }
 
+/** A JSON value with another status than 200. */
+export class StatusAnswer {
+  readonly status: 201 | 202;
+  readonly value: object;
+
+  constructor(status: 201 | 202, value: object) {
+    this.status = status;
+    this.value = value;
+  }
+}
+
 /** A file, or a part of it. */
 export interface FileAnswer {
   reading: FileReading | FileRedirect;

@@ -17,7 +17,7 @@ import { stopwatch, type Clock } from '../base/clock.ts';
 import { rejectCrossOrigin, type OriginRules } from './security/origin.ts';
 import { answerError } from './response/problem.ts';
 import { abandonedSignal, type Stop } from './request/abandoned.ts';
-import { nameAnswer, sendJson, sendTagged, type RequestState } from './response/json.ts';
+import { nameAnswer, sendJson, sendStatus, sendTagged, type RequestState } from './response/json.ts';
 import { sendLater } from './response/late.ts';
 import { readQuery } from './request/query.ts';
 import {
@@ -28,9 +28,10 @@ import {
   readId,
   readIdempotencyKey,
   readPage,
+  readParameters,
   requireOwnRunner,
 } from './request/request.ts';
-import { LateAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './answers.ts';
+import { LateAnswer, StatusAnswer, type FileAnswer, type ListAnswer, type RawAnswer } from './answers.ts';
 import {
   hasFilePath,
   pathParameter,
@@ -215,11 +216,15 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   const id = readId(ctx, parameter);
   const query = readQuery(ctx.querystring, route.query ?? NO_QUERY);
   const listing = served.isListing ? listingName(ctx.path, query) : '';
-  const { text, value } = await readBody(ctx, route, reader, options.limits.runsPerBatch);
+  const { text, value } = await readBody(ctx, route, reader, {
+    maxRuns: options.limits.runsPerBatch,
+    share: options.coordinator.share,
+  });
   const bytes = route.bodyBytes === undefined ? NO_BYTES : await readRawBody(ctx, route.bodyBytes);
   requireOwnRunner(principal, route, id, value);
   const call: Call = {
     id,
+    parameters: readParameters(ctx, route),
     filePath: served.hasFilePath ? readFilePath(ctx) : '',
     range: parseByteRange(ctx.req.headers.range),
     isHead: ctx.req.method === 'HEAD',
@@ -243,6 +248,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   };
   const answer = await route.handle(options.coordinator, call);
   if (answer instanceof LateAnswer) return sendLater(ctx, answer, served.write, options);
+  if (answer instanceof StatusAnswer) return sendStatus(ctx, answer);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);

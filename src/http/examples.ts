@@ -71,6 +71,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       { type: 'complete', job_id: JOB, attempt: 1, result: RESULT },
     ],
   },
+  RoundRequest: {
+    key: 'generation-0',
+    rows: [{ r: 0.22 }, { r: 0.25 }],
+    label: 'first guesses',
+  },
   UploadRequest: {
     runner_id: 'lab-3',
     attempt: 1,

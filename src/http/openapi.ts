@@ -98,7 +98,13 @@ function operation(route: Route): Json {
     ...(bodyBytes === undefined
       ? {}
       : { requestBody: { required: false, content: { 'application/octet-stream': { schema: BYTES } } } }),
-    responses: { 200: success(route), ...partial(route), ...pending(route), ...failures(route) },
+    responses: {
+      200: success(route),
+      ...furtherSuccesses(route),
+      ...partial(route),
+      ...pending(route),
+      ...failures(route),
+    },
   };
 }
 
@@ -116,6 +122,7 @@ function parameters(route: Route): Json[] {
   const inPath = pathParameter(route);
   return [
     ...(inPath === undefined ? [] : [pathParameterOf(inPath)]),
+    ...Object.entries(route.pathParameters ?? {}).map(([name, parameter]) => inPathParameter(name, parameter)),
     ...(hasFilePath(route) ? [FILE_PATH] : []),
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => queryParameter(name, parameter)),
     ...Object.entries(route.headers ?? {}).map(([name, description]) => ({
@@ -144,6 +151,20 @@ function pathParameterOf(name: keyof typeof PATH_PARAMETERS): Json {
   const schema =
     name === 'runner_id' ? { type: 'string', pattern: RUNNER_ID_PATTERN } : { type: 'string', format: 'uuid' };
   return { name, in: 'path', required: true, description: `The ${PATH_PARAMETERS[name].noun}.`, schema };
+}
+
+function inPathParameter(name: string, parameter: TSchema): Json {
+  const { description, ...schema } = parameter as Json;
+  return { name, in: 'path', required: true, description, schema };
+}
+
+/** The answers of a route with a status of their own. */
+function furtherSuccesses({ statuses = {} }: Route): Json {
+  const entries = Object.entries(statuses).map(([status, { description, schema }]) => [
+    status,
+    { description, content: json({ $ref: component(schema.$id) }) },
+  ]);
+  return Object.fromEntries(entries) as Json;
 }
 
 function queryParameter(name: string, parameter: TSchema): Json {

@@ -11,7 +11,7 @@ import type {
 } from '../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../contract/queries.ts';
 import type { ByteRange } from '../domain/runs/byte-range.ts';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { NamedSchema } from '../contract/build.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { PageRequest } from '../coordinator/reads/listings.ts';
@@ -33,6 +33,8 @@ export type Answer = 'single' | 'list' | 'plain' | 'raw' | 'computed' | 'file';
 export interface Call<Body = unknown, Q = Query> {
   /** The identifier in the path; empty without one. */
   id: string;
+  /** The further parameters in the path, decoded. */
+  parameters: Readonly<Record<string, string>>;
   /** The path of a file, after the identifier; empty without one. */
   filePath: string;
   /** The range of bytes that the client asks for. */
@@ -94,7 +96,9 @@ export interface RouteBody {
   schema: NamedSchema;
   optional?: true;
   study?: true;
-  limit: 'submission' | 'reports' | 'small';
+  /** The operation validates it, in slices: it may have millions of numbers. */
+  sliced?: true;
+  limit: 'submission' | 'reports' | 'rows' | 'small';
 }
 
 interface Definition<B extends RouteBody | undefined, Q extends QueryParameters> {
@@ -114,6 +118,10 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   /** Media types of a `raw` answer; the first one is the default. */
   media?: readonly string[];
   body?: B;
+  /** The parameters in the path after the identifier. */
+  pathParameters?: Readonly<Record<string, TSchema>>;
+  /** Further successful answers, by status. */
+  statuses?: Readonly<Partial<Record<201 | 202, { description: string; schema: NamedSchema }>>>;
   /** Most bytes of a body that is not JSON but any bytes. */
   bodyBytes?: number;
   query?: Q;

@@ -1,6 +1,6 @@
 /** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
 import { formatDuration } from '../base/text/number-text.ts';
-import type { AnswerLevel, Finding, RequirementVerdict } from '../contract/types.ts';
+import type { AnswerLevel, Finding, RequirementVerdict, Verdict as VerdictWord } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
@@ -67,20 +67,22 @@ const statusClass = (status: string): string =>
 function headline({ status, verdicts }: ReportData): Content {
   const { batch, jobs_by_status: counts } = status;
   const judged = (verdicts?.requirements ?? []).map(
-    (it) => html` <span class="pill ${VERDICT_CLASS[it.verdict]}">${it.name}: ${verdictName(it)}</span>`,
+    (it) => html` <span class="pill ${VERDICT_CLASS[it.verdict ?? 'none']}">${it.name}: ${verdictName(it)}</span>`,
   );
   return html`${counts.Completed} of ${batch.total_jobs} runs completed, ${counts.Failed + counts.Timeout} failed,
   ${counts.Cancelled} cancelled.${judged}`;
 }
 
-const VERDICT_CLASS: Record<RequirementVerdict['verdict'], string> = {
+const VERDICT_CLASS: Record<VerdictWord | 'none', string> = {
+  none: 'warn',
   met: 'good',
   violated: 'bad',
   'not-shown': 'warn',
   open: 'warn',
 };
 
-const verdictName = ({ verdict }: RequirementVerdict): string => (verdict === 'not-shown' ? 'not shown' : verdict);
+const verdictName = ({ verdict }: RequirementVerdict): string =>
+  verdict === 'not-shown' ? 'not shown' : (verdict ?? 'no verdict');
 
 /** Everything that limits the figures below: open runs, limits of the answers, doubts, and parts that are missing. */
 function limitsNotice(data: ReportData): Markup {
@@ -124,7 +126,7 @@ function verdictsSection({ verdicts }: ReportData): Markup {
   const sentences = judged.map((it) => html`<p><strong>${it.name}</strong>: ${it.sentence}</p> `);
   const rows = judged.map((it) => [
     it.name,
-    html`<span class="${VERDICT_CLASS[it.verdict]}">${verdictName(it)}</span>`,
+    html`<span class="${VERDICT_CLASS[it.verdict ?? 'none']}">${verdictName(it)}</span>`,
     html`<code>${requirementClaim(it)}</code>`,
     `>= ${shareInPercent(it.probability)} at ${shareInPercent(it.confidence)}`,
     it.passed,

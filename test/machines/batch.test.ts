@@ -262,6 +262,36 @@ describe('machines/batch', () => {
     );
   });
 
+  it('grows by rounds while it is open for them, and ends only once it is closed', () => {
+    const growing = (value: BatchStatus, runs: string, changes: object = {}) => {
+      const { context } = batchOf(value, runs);
+      const own = { budget: 5, growing: true as const, rounds: 1, ...changes };
+      return batchMachine.resolveState({ value, context: { ...context, ...own } });
+    };
+    const append = (count: number): BatchEvent => ({ type: 'APPEND', count, now: NOW });
+    const close: BatchEvent = { type: 'CLOSE', now: NOW };
+    const completed: BatchEvent = { type: 'JOBS_CHANGED', changes: [changeOf(1, 'R', 'D')], now: NOW };
+    const grown = outcome(growing('Running', 'DR'), append(3));
+    expect(grown.facts).to.deep.equal(['appended']);
+    expect(grown.after.context).to.include({ totalJobs: 5, rounds: 2 });
+    expect(growing('Running', 'DR').can(append(4)), 'over the budget').to.equal(false);
+    expect(growing('Running', 'DR').can(append(0)), 'no run').to.equal(false);
+    const idle = outcome(growing('Running', 'DR'), completed);
+    expect([idle.after.value, idle.facts]).to.deep.equal(['Running', []]);
+    expect(idle.after.context).to.include({ waitingSinceMs: NOW }).and.not.have.property('endedAtMs', NOW);
+    expect(outcome(idle.after, append(1)).after.context.waitingSinceMs).to.equal(undefined);
+    expect(outcome(idle.after, close).facts).to.deep.equal(['closed', 'ended Completed']);
+    const closed = outcome(growing('Running', 'DR'), close);
+    expect([closed.after.value, closed.after.context.growing]).to.deep.equal(['Running', undefined]);
+    expect(closed.after.can(append(1)), 'closed').to.equal(false);
+    expect(outcome(closed.after, completed).facts).to.deep.equal(['ended Completed']);
+    const cancelled = outcome(growing('Running', 'DP'), { type: 'CANCEL', reason: undefined, now: NOW });
+    expect(cancelled.facts).to.deep.equal(['cancelling', 'ended Cancelled']);
+    expect(growing('Pending', 'PP', { growing: undefined }).can(close), 'twice').to.equal(false);
+    expect(outcome(growing('Running', 'DF'), close).after.value).to.equal('Completed');
+    expect(outcome(growing('Running', 'FF'), close).after.value).to.equal('Failed');
+  });
+
   it('takes SETTLE while it runs and stops when settled; the cancelled runs leave it Completed', () => {
     const settle: BatchEvent = { type: 'SETTLE', runId: 0, now: NOW };
     const stopping = (value: BatchStatus, runs: string, changes: object = { stopWhen: 'settled' }) => {

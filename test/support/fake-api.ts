@@ -177,6 +177,21 @@ export class FakeListing<T> implements Listing<T> {
   }
 }
 
+const round: wire.Round = {
+  round: 0,
+  first_run_id: 0,
+  count: 1,
+  run_ids: '0',
+  digest: 'ab',
+  key: 'a',
+  label: null,
+  note: null,
+  source: 'external',
+  previous: 'cd',
+  appended_at: AT,
+  complete: true,
+};
+
 type Calls = { operation: string; args: unknown[] }[];
 
 /** `calls` lists what was asked; any member can be replaced by a test. */
@@ -295,6 +310,15 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     cancelJob: async () => ({ ...job(0), status: 'Cancelled' }),
     deleteBatch: async () => ({ ...batch, status: 'Completed' }),
     demand: async () => ({ runs: 0, demand: [] }),
+    appendRound: async () => ({ round: 0, first_run_id: 0, count: 1, run_ids: '0', digest: 'ab', repeated: true }),
+    rounds: async () => new FakeListing(1, () => round, {}),
+    round: async () => ({ ...round, counts: { ok: 1 } }),
+    roundByKey: async () => ({ ...round, counts: { ok: 1 } }),
+    roundResults: async () => ({
+      pieces: ['{"round":0,"first_run_id":0,"count":0,"results":[', '],"counts":{},"complete":true}'],
+    }),
+    checkRounds: async () => ({ rounds: 1, runs: 1, verdict: 'identical', head: 'ab', faults: [] }),
+    closeBatch: async () => ({ ...batch, closed: true }),
     views: async () => ({ views: [] }),
     keepView: async (_batchId, view) => ({ views: [{ ...view, kept_at: AT }] }),
     removeView: async () => ({ views: [] }),

@@ -3,7 +3,7 @@ import { plural } from '../../domain/plural.ts';
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyAttribution } from '../../contract/types.ts';
-import { markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import { adaptiveWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
 import type { NumericColumn } from '../numeric/columns.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
@@ -41,7 +41,12 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
     ...header,
     ...found,
     causes,
-    warnings: [...header.warnings, ...partialWarning(table, groups, failing), ...found.warnings],
+    warnings: [
+      ...header.warnings,
+      ...adaptiveWarnings(table.method),
+      ...partialWarning(table, groups, failing),
+      ...found.warnings,
+    ],
     sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
   };
 }

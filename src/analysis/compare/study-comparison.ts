@@ -38,7 +38,7 @@ export function compareStudies(
   const found = compare(asBatch(before, request), asBatch(after, request), confidence);
   const [header, other] = [answerHeader(before.table), answerHeader(after.table)];
   // Two batches of one method have one warning about it.
-  const methods = [...new Set([before.table.method, after.table.method])];
+  const methods = [...new Set([before.table.method, after.table.method])].filter((it) => it !== 'adaptive');
   const warnings = [...header.warnings, ...methods.flatMap(dependenceWarnings), ...found.warnings];
   return { ...header, with: other, ...found, warnings };
 }

@@ -13,6 +13,8 @@ export interface StudySituation {
   status: BatchStatus;
   cancelReason?: string | undefined;
   findings: readonly Finding[];
+  /** Of an adaptive study that takes rounds: its rounds so far, and the most runs that it may have. */
+  growing?: { rounds: number; budget: number } | undefined;
 }
 
 /** A study, with the values that several rules use. */
@@ -35,10 +37,11 @@ interface Rule {
 
 /** The rules, in the order in which they are tried. */
 const RULES: readonly Rule[] = [
-  { level: 'not_ok', applies: failedAlike, say: sayAlike },
+  { level: 'not_ok', applies: (it) => it.growing === undefined && failedAlike(it), say: sayAlike },
   { level: 'cancelled', applies: (it) => it.status === 'Cancelled', say: sayCancelled, requirement: gravest },
   { level: 'blocked', applies: (it) => it.blocked !== undefined, say: sayBlocked },
   { level: 'not_ok', applies: (it) => it.violated.length > 0, say: sayViolated, requirement: gravest },
+  { level: 'running', applies: (it) => it.growing !== undefined, say: sayGrowing },
   { level: 'running', applies: (it) => it.evidence.counts.open > 0, say: sayRunning },
   { level: 'not_enough', applies: (it) => it.notShown.length > 0, say: sayNotShown, requirement: furthest },
   {
@@ -95,6 +98,16 @@ function sentenceOf(text: string, place: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const begun = place === 0 ? line : line.charAt(0).toUpperCase() + line.slice(1);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** An adaptive study runs, or waits for the next round. */
+function sayGrowing(it: Case): string[] {
+  const { evidence, ended } = it;
+  const { rounds, budget } = it.growing!;
+  const of = `${ended} of ${plural(evidence.total, 'run')} in ${plural(rounds, 'round')} have ended`;
+  const left = `${budget - evidence.total} of ${plural(budget, 'run')} are left`;
+  const waits = evidence.counts.open === 0 ? [`It waits for rows: append a round, or close it; ${left}`] : [];
+  return [rounds === 0 ? 'no round was appended yet' : of, ...waits, ...trouble(it)];
 }
 
 /** No run gave an answer, and all that ended by themselves failed with one message. */

@@ -65,9 +65,9 @@ export function studyEvidence(
   units: ReadonlyMap<string, string>,
   moves?: Moves,
 ): StudyEvidence {
-  const judged = requirements.map((it) =>
-    requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null),
-  );
+  // Of chosen runs there is no verdict to conclude from.
+  const decided = table.method === 'adaptive' ? [] : requirements;
+  const judged = decided.map((it) => requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null));
   const patterns = failurePatterns(table);
   const counts = countClasses(table);
   return {

@@ -34,7 +34,13 @@ const RUN_COLUMNS = {
   telemetry_lost: { type: 'number' },
 } as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
 
-export type RunColumn = keyof typeof RUN_COLUMNS;
+/** The further columns of an adaptive study. */
+const ROUND_COLUMNS = {
+  round: { type: 'integer', isRequired: true },
+  draw: { type: 'integer', isRequired: true },
+} as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
+
+export type RunColumn = keyof typeof RUN_COLUMNS | keyof typeof ROUND_COLUMNS;
 
 /** A parameter or output as its study declares it. */
 export interface Declared {
@@ -49,11 +55,14 @@ export interface ColumnSources {
   /** The outputs that the study declares; they have a column also while no run has reported them. */
   outputs: readonly Declared[];
   types: OutputTypes;
+  /** The runs are those of rounds. */
+  hasRounds?: boolean;
 }
 
 /** All columns of a study: those of every run, its parameters, its declared outputs, its other outputs in order of appearance. */
-export function allColumns({ parameters, outputs, types }: ColumnSources): Column[] {
-  const fixed = Object.entries(RUN_COLUMNS).map(([name, properties]): Column => ({
+export function allColumns({ parameters, outputs, types, hasRounds = false }: ColumnSources): Column[] {
+  const ofRuns = hasRounds ? { ...RUN_COLUMNS, ...ROUND_COLUMNS } : RUN_COLUMNS;
+  const fixed = Object.entries(ofRuns).map(([name, properties]): Column => ({
     name,
     member: name,
     source: 'run',

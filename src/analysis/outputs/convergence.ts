@@ -42,6 +42,7 @@ export function convergence(
       : quantity === 'mean'
         ? { points: meanPoints(table, output, confidence) }
         : quantilePoints(table, request, quantity.p);
+  if (table.method === 'adaptive') for (const it of points) it.low = it.high = null;
   const used = points.at(-1)?.n ?? 0;
   const header = answerHeader(table, {
     used,

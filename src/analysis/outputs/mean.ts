@@ -24,6 +24,7 @@ export interface Moments {
 }
 
 const NO_TABLE_ERROR = 'the rows of a table are of unknown dependence: the mean has no error estimate';
+const NO_ADAPTIVE_ERROR = 'the rows of an adaptive study were chosen: their mean has no error estimate';
 const NO_SEQUENCE_ERROR = 'one quasi-Monte Carlo sequence has no error estimate: use replicates';
 
 /**
@@ -41,6 +42,7 @@ export function estimateMean(
   isBoolean = false,
 ): MeanEstimate {
   if (sample.count === 0) return { mean: null, interval: null, method: null, reason: 'no values' };
+  if (method === 'adaptive') return { mean: sample.mean, interval: null, method: null, reason: NO_ADAPTIVE_ERROR };
   if (method === 'table') return { mean: sample.mean, interval: null, method: null, reason: NO_TABLE_ERROR };
   if (method !== 'monte_carlo' && replicateMeans.length >= 2) {
     const means = new NumberSeries();

@@ -52,7 +52,7 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
     quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sorted, options),
-    tolerance: toleranceOf(sorted, options.confidence),
+    tolerance: toleranceOf(table.method === 'adaptive' ? NO_NUMBERS : sorted, options.confidence),
     ...(texts === undefined ? {} : { text_values: texts }),
   };
 }
@@ -75,6 +75,7 @@ export const isMeanDoubtful = ({
 }: Pick<OutputSummary, 'count' | 'skewness' | 'mean_method'>): boolean =>
   (method === 't' || method === 't-conservative') && skewness !== null && count <= 25 * skewness ** 2;
 
+const NO_NUMBERS = new Float64Array(0);
 const NO_VALUES: Sample = { series: new NumberSeries(), missing: 0, replicateMeans: [] };
 
 function quantilesOf(
@@ -85,7 +86,9 @@ function quantilesOf(
 ): QuantileEstimate[] {
   const unknown = unknownValues(table, name, { variable: censored?.get(name) ?? name, missing });
   const values = orderedArray(sorted);
-  return quantiles.map((p) => estimateQuantile(values, unknown, p, confidence));
+  const estimates = quantiles.map((p) => estimateQuantile(values, unknown, p, confidence));
+  // Chosen rows are not draws: ranks among them bound nothing.
+  return table.method === 'adaptive' ? estimates.map((it) => ({ ...it, interval: [null, null] })) : estimates;
 }
 
 function toleranceOf(sorted: Float64Array, confidence: number): Tolerance {

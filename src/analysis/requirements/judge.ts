@@ -57,5 +57,31 @@ function judged(table: RunTable, requirement: Requirement, study: readonly Requi
   if (absent > 0) progress.takeUnknown(absent);
   const limits = [...unfinishedWarnings(table), ...dependenceWarnings(table.method)];
   const open = runsOf(table) - prefixRuns(table);
-  return { parsed, runs, absent, isSettled: progress.isSettled, answer: () => progress.answer(open, limits) };
+  return {
+    parsed,
+    runs,
+    absent,
+    isSettled: progress.isSettled,
+    answer: () => (table.method === 'adaptive' ? withoutVerdict : asJudged)(progress.answer(open, limits)),
+  };
 }
+
+const asJudged = (answer: RequirementAnswer): RequirementAnswer => answer;
+
+/** The counts alone: of chosen runs no bound and no verdict holds. */
+const withoutVerdict = (answer: RequirementAnswer): RequirementAnswer => ({
+  ...answer,
+  wilson: null,
+  lower: 0,
+  upper: 1,
+  verdict: null,
+  reason: 'adaptive-design',
+  settled: null,
+  settled_at_run_id: null,
+  log_e_met: null,
+  log_e_violated: null,
+  more_clean_runs: null,
+  needed_clean_runs: null,
+  failures_left: null,
+  sentence: `${answer.name}: no verdict, since the runs were chosen; ${answer.passed} of ${answer.judged} runs pass`,
+});

@@ -3,7 +3,7 @@ import { wilsonInterval } from '../groups/proportion.ts';
 import type { Warning } from '../warning.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Verdict } from '../../contract/types.ts';
-import type { RequirementAnswer } from './answer.ts';
+import type { DecidedRequirement } from './answer.ts';
 import { failuresAllowed, moreCleanRuns, showsAtLeast, showsBelow } from '../special/exact-bounds.ts';
 import { oneSidedBounds } from './bounds.ts';
 import type { Outcome, ParsedRequirement } from './requirement.ts';
@@ -25,7 +25,7 @@ interface Counts {
 
 /** The members of an answer that the two ways of looking decide differently. */
 type Decision = Pick<
-  RequirementAnswer,
+  DecidedRequirement,
   | 'verdict'
   | 'settled'
   | 'settled_at_run_id'
@@ -80,7 +80,7 @@ export class RequirementProgress {
   }
 
   /** The verdict so far. `open`: runs beyond the prefix. `limits`: warnings about the study, which come first. */
-  answer(open: number, limits: readonly Warning[]): RequirementAnswer {
+  answer(open: number, limits: readonly Warning[]): DecidedRequirement {
     const { requirement } = this;
     const { passed, failed, unknown } = this.toJSON();
     const counts: Counts = { passed, failed, unknown, open };
@@ -91,7 +91,7 @@ export class RequirementProgress {
     // An undecided sequential test whose runs are all in has the bounds of one look at the end, marked as not planned.
     const look = decision.verdict === 'not-shown' ? 'once' : requirement.look;
     const [lower, upper] = oneSidedBounds({ passed, failed, unknown }, look, requirement.confidence);
-    const answer: Omit<RequirementAnswer, 'sentence'> = {
+    const answer: Omit<DecidedRequirement, 'sentence'> = {
       name: requirement.name,
       output: requirement.output,
       condition: requirement.condition,

@@ -122,9 +122,17 @@ function leftOutWarnings(of: number, nUsed: number, excluded: AnswerHeader['excl
   return [{ code: 'runs-left-out', message: usedRunsSentence(of, nUsed, excluded) }];
 }
 
+/** For answers that take the runs as a sample of the dispersions. */
+export function adaptiveWarnings(method: DesignMethod): Warning[] {
+  if (method !== 'adaptive') return [];
+  const message = 'these runs were chosen; means, quantiles and rates are those of the chosen rows, not of the system';
+  return [{ code: 'adaptive-design', message }];
+}
+
 /** For answers whose error model asks for independent runs. */
 export function dependenceWarnings(method: DesignMethod): Warning[] {
   if (method === 'monte_carlo') return [];
+  if (method === 'adaptive') return adaptiveWarnings(method);
   if (method === 'table') {
     const message =
       'the rows of a table are taken as independent draws from the distribution of interest: for a grid or rows chosen by hand, intervals and verdicts do not hold';

@@ -20,10 +20,10 @@ export interface Distribution<M extends Members = Members, Value = unknown> {
   readonly note: string;
   readonly members: M;
   /**
-   * The argument of `values`: a `uniform` number, the `run` id, or `none` (it is ignored). Only the first consumes a random number, and only
-   * such a parameter can be correlated.
+   * The argument of `values`: a `uniform` number, the `run` id, the number that the `row` of the run gives, or `none` (it is ignored). Only
+   * the first consumes a random number, and only such a parameter can be correlated.
    */
-  readonly argument: 'uniform' | 'run' | 'none';
+  readonly argument: 'uniform' | 'run' | 'row' | 'none';
   /** True when extreme samples cannot overflow, so that trying them at submission is needless. */
   readonly alwaysFinite?: boolean;
   /** A fault that no member has alone. `runs` is the design's number of runs. Called when every member is valid by itself. */

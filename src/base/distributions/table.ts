@@ -13,6 +13,7 @@ import {
   notNegative,
   number,
   numbers,
+  optionalNumber,
   positive,
   positiveUpTo,
   weightedValues,
@@ -208,6 +209,21 @@ export const DISTRIBUTIONS = {
       ({ values }) =>
       (run) =>
         values[run]!,
+  }),
+  chosen: single({
+    summary: 'Chosen for each run of an adaptive study: every row gives it, within the bounds.',
+    support: '[lower, upper]',
+    note: 'uses no random number; only with the sampling method `adaptive`',
+    members: {
+      lower: optionalNumber('The least number that a row may give. Absent or null: no lower bound.'),
+      upper: optionalNumber('The greatest number that a row may give. Absent or null: no upper bound.'),
+    },
+    argument: 'row',
+    relation: ({ lower, upper }) =>
+      (lower ?? -Infinity) > (upper ?? Infinity)
+        ? ['lower', `must be <= upper (${String(upper)}), not ${String(lower)}`]
+        : undefined,
+    values: () => (given) => given,
   }),
 } as const;
 

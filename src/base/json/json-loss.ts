@@ -17,13 +17,17 @@ const LEAST_LONG_INTEGER = 1e15;
 
 /**
  * Returns the first loss in a text that JSON.parse accepts and has made `value` of; undefined when nothing is lost. Without
- * `numbers` integers are not examined.
+ * `numbers` integers are not examined; with `infinite` a number beyond the range of a double is a loss too.
  */
-export function lossyFault(text: string, value: unknown, { numbers }: { numbers: boolean }): Loss | undefined {
+export function lossyFault(
+  text: string,
+  value: unknown,
+  { numbers, infinite = false }: { numbers: boolean; infinite?: boolean },
+): Loss | undefined {
   const { members, hasLongInteger } = contentsOf(value);
   // Each member of the text has a colon: with as many colons as members in the value, none was dropped.
   const isSuspect = countOf(text, ':') !== members;
-  return isSuspect || (numbers && hasLongInteger) ? scan(text, numbers) : undefined;
+  return isSuspect || (numbers && hasLongInteger) ? scan(text, numbers, infinite) : undefined;
 }
 
 function countOf(text: string, character: string): number {
@@ -69,7 +73,7 @@ interface Open {
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-function scan(text: string, numbers: boolean): Loss | undefined {
+function scan(text: string, numbers: boolean, infinite: boolean): Loss | undefined {
   const open: Open[] = [];
   const pointer = (): string => open.map((it) => pointerToken(it.at)).join('');
   let isName = false;
@@ -106,6 +110,13 @@ function scan(text: string, numbers: boolean): Loss | undefined {
       if (numbers && losesDigits(digits)) {
         const detail = `is the integer ${digits.slice(0, 40)}, of which a double keeps only ${Number(digits)}; send it as text`;
         return { pointer: pointer(), offset: at, detail };
+      }
+      if (infinite && !Number.isFinite(Number(digits))) {
+        return {
+          pointer: pointer(),
+          offset: at,
+          detail: `is ${digits.slice(0, 40)}, which is beyond the range of a double`,
+        };
       }
       at += digits.length - 1;
     }

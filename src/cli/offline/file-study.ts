@@ -144,6 +144,8 @@ function requireSameDesign(
   if (missing !== undefined) refuse(`it has no parameter ${JSON.stringify(missing)}`);
   const { seed } = config.monte_carlo;
   if (seed === null || seed === undefined || replicates !== undefined) return;
+  // Chosen parameters follow from the rounds, which are not in the file.
+  if (config.adaptive !== undefined) return;
   const sampler = studySampler(config, seed);
   for (let probe = 0; probe < PROBES; probe++) {
     const row = Math.floor((probe * (runIds.length - 1)) / (PROBES - 1));

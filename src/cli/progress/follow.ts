@@ -122,7 +122,7 @@ class BlockDisplay implements Display {
       ),
       ...requirements.slice(0, SHOWN_REQUIREMENTS).map((it) => ({
         text: progressLine(it),
-        tone: statusTone(it.verdict),
+        tone: statusTone(it.verdict ?? 'none'),
         isProse: true,
       })),
     ]);

@@ -102,7 +102,7 @@ export function failureLines({ failures }: Pick<StudySummary, 'failures'>): stri
 export function progressLine(it: RequirementVerdict): string {
   const settled = it.settled_at_run_id === null ? it.settled : `at run ${it.settled_at_run_id}`;
   const parts = [
-    `${it.verdict === 'not-shown' ? 'not shown' : it.verdict}${settled === null ? '' : ` (${settled})`}`,
+    `${it.verdict === 'not-shown' ? 'not shown' : (it.verdict ?? 'no verdict')}${settled === null ? '' : ` (${settled})`}`,
     `${it.passed} of ${plural(it.judged, 'run')} passed`,
     ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
     `bounds ${shareInPercent(it.lower)} and ${shareInPercent(it.upper)}`,

@@ -5,7 +5,7 @@
 import { isJsonObject } from '../../base/json/json-object.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { BatchSubmission, Fault } from '../../contract/types.ts';
+import type { BatchConfig, BatchSubmission, Fault } from '../../contract/types.ts';
 import { studyFaults } from '../../http/request/study-faults.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
@@ -139,3 +139,12 @@ async function readStdin(): Promise<Uint8Array> {
 
 const tooLarge = (file: string): Failure =>
   new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+
+/** @throws Failure for an adaptive study, whose parameters follow from its rounds */
+export function requireDrawn({ adaptive }: Pick<BatchConfig, 'adaptive'>): void {
+  if (adaptive === undefined) return;
+  throw new Failure(
+    EXIT.usage,
+    'the study is adaptive: its parameters are known when its rounds are appended; submit it, then append a round',
+  );
+}

@@ -2,7 +2,15 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { StoredResult } from '../resources/jobs.ts';
-import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
+import {
+  ADAPTIVE_ALGORITHMS,
+  BATCH_HISTORY_TYPES,
+  BATCH_STATUSES,
+  JOB_STATUSES,
+  RELATIONS,
+  RUNNER_STATUSES,
+  STOP_RULES,
+} from '../enums.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
@@ -37,6 +45,9 @@ const batchInput = {
   requirements: Type.Optional(count('The number of its requirements; absent: none.')),
   stopWhen: Type.Optional(enumOf(STOP_RULES, 'When it stops by itself; absent: it does not.')),
   labels: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'As submitted; absent: none.' })),
+  budget: Type.Optional(
+    count('The most runs that it may have, appended in rounds; absent: its number of runs is fixed.'),
+  ),
   parent: Type.Optional(
     Type.Object(
       {
@@ -113,12 +124,50 @@ export const BatchRecord = Type.Object({
   releaseReason: Type.Optional(text('The reason given.')),
   blockedAtMs: Type.Optional(time('When it was announced as blocked; absent while it is not.')),
   history: Type.Optional(StoredBatchHistory),
+  growing: Type.Optional(
+    Type.Unsafe<true>({
+      type: 'boolean',
+      const: true,
+      description: 'True while rounds of runs may be appended. Absent otherwise.',
+    }),
+  ),
+  rounds: Type.Optional(count('Rounds that were appended; absent: none.')),
+  waitingSinceMs: Type.Optional(
+    time('Since when it grows and none of its runs is Pending or active; absent otherwise.'),
+  ),
 });
 
 export const SubmissionRecord = Type.Object({
   seed: Type.String({ pattern: '^[0-9]{1,19}$', description: 'The seed in decimal.' }),
   submission: Type.Unsafe<object>({ type: 'object', description: 'A BatchSubmission.' }),
 });
+
+export const RoundRecord = Type.Object({
+  round: count('Its number.'),
+  first_run_id: count('Its first run.'),
+  count: count('Its number of runs.'),
+  space: enumOf(['parameters'], 'The meaning of its numbers: values of the chosen parameters.'),
+  source: enumOf(ADAPTIVE_ALGORITHMS, 'Who appended it.'),
+  key: nullable(text("The client's name for it.")),
+  digest: text('SHA-256 of its rows.'),
+  previous: text('SHA-256 of the stored record of the round before, or of the submission.'),
+  label: nullable(text('A text for people.')),
+  appended_at: text('When it was appended.'),
+  note: nullable(text('A longer text.')),
+  decision: Type.Null({ description: 'Of an algorithm of the coordinator.' }),
+});
+export interface RoundRecord extends Static<typeof RoundRecord> {}
+
+const base64 = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', description });
+export const RowsRecord = Type.Object({
+  rows: count('Rows of the block.'),
+  values: base64('Their numbers, row after row, as little-endian doubles in base64.'),
+  draws: Type.Optional(
+    base64('The draw of each row, as little-endian int32; absent where no row of the round gives one.'),
+  ),
+});
+
+export interface RowsRecord extends Static<typeof RowsRecord> {}
 
 export const JobRecord = Type.Object({
   value: enumOf(JOB_STATUSES, 'The status.'),
@@ -183,6 +232,8 @@ export const RunnerRecord = Type.Object({
 export const RECORDS = {
   batch: BatchRecord,
   submission: SubmissionRecord,
+  round: RoundRecord,
+  rows: RowsRecord,
   job: JobRecord,
   result: StoredResult,
   runner: RunnerRecord,

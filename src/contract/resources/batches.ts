@@ -42,6 +42,13 @@ export const Batch = named(
     settled_at_run_id: Type.Optional(
       int32('The run at which all its requirements were settled and its open runs were cancelled; absent otherwise.'),
     ),
+    rounds: Type.Optional(int32('Rounds appended so far; absent for a study whose number of runs is fixed.')),
+    budget: Type.Optional(int32('The most runs that it may have; absent for a study whose number of runs is fixed.')),
+    waiting_for_rows: Type.Optional(
+      flag('True while rounds may be appended and no run is Pending or active; absent otherwise.'),
+    ),
+    waiting_since: Type.Optional(timestamp('Since when it waits for rows.')),
+    closed: Type.Optional(flag('True when no further round can be appended; absent otherwise.')),
     release_reason: Type.Optional(text('Why the runs after the canary runs were released by hand.')),
     canary_failed: Type.Optional(
       flag('True while too few canary runs have completed and the other runs wait for a release; absent otherwise.'),

@@ -20,6 +20,9 @@ export const RunMetadata = named(
     sampling_method: enumOf(SAMPLING_METHODS, 'How the parameters were sampled.'),
     generated_at: timestamp('When the study was submitted.'),
     seed: Type.Optional(int64('The seed in use.')),
+    draw: Type.Optional(
+      int32('The run whose random draw the run has, in an adaptive study; equal draws are common random numbers.'),
+    ),
   }),
 );
 export type RunMetadata = Static<typeof RunMetadata>;

@@ -70,6 +70,7 @@ export class AnalysisThread {
       openReadings: (batchIds) => this.#readings.openAll(batchIds),
       nextRows: (request) => this.#readings.next(request),
       readRows: (request) => this.#readings.rows(request),
+      nextRounds: (request) => this.#readings.rounds(request),
       restartReading: (request) => this.#readings.restart(request),
       closeReading: (reading) => this.#readings.close(reading),
       readTelemetry: (jobId) => this.#hooks.telemetryOf(jobId),

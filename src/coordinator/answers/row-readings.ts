@@ -11,6 +11,7 @@ import { keys, ofBatch } from '../kernel/storage/keys.ts';
 import { linesOf } from '../kernel/storage/lines.ts';
 import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
+import type { RoundLookup } from '../../domain/adaptive/rows.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The start of a reading: the study as of the instant that the rows show. */
@@ -33,6 +34,14 @@ export interface ReadingHead {
   endedAtMs: number | undefined;
   /** Runs that have not ended. */
   openRuns: number;
+  /** Of an adaptive study: its rounds, which the worker reads. */
+  rounds?: RoundLookup;
+}
+
+/** A round as stored, with its blocks of rows. */
+export interface StoredRound {
+  record: string;
+  blocks: string[];
 }
 
 /** The start of a reading of a study that the worker keeps. */
@@ -46,6 +55,8 @@ export interface StudyHead extends ReadingHead {
 /** The kinds of records of a run. */
 export type RowKind = 'job' | 'result';
 
+/** Characters of the rounds of one answer, or a little more. */
+const ROUND_CHARS = 1_048_576;
 /** Rows of one chunk: few enough that a chunk takes a few milliseconds; LevelDB also bounds it to about 1 MiB. */
 const CHUNK = 250;
 
@@ -146,6 +157,27 @@ export class RowReadings {
       for (const entry of part) if (entry !== undefined) entries.push(entry);
     }
     return linesOf(entries);
+  }
+
+  /** The rounds from the number `from` on, some of them; none after the last one. */
+  async rounds({ reading, from }: { reading: number; from: number }): Promise<StoredRound[]> {
+    const { view, batchId } = this.#open(reading);
+    const found: StoredRound[] = [];
+    for (let chars = 0, round = from; chars < ROUND_CHARS; round++) {
+      await this.#parts.share.slice();
+      const record = view.get(keys.round(batchId, round));
+      if (record === undefined) break;
+      const blocks: string[] = [];
+      for (let block = 0; ; block++) {
+        const rows = view.get(keys.rows(batchId, round, block));
+        if (rows === undefined) break;
+        blocks.push(rows);
+        chars += rows.length;
+      }
+      found.push({ record, blocks });
+      chars += record.length;
+    }
+    return found;
   }
 
   /** Begins again with the run `from`, or the first one, of the same instant. */

@@ -1,5 +1,5 @@
 /** The requirements of one study, judged run by run along its complete prefix. Pure: no clock, no store. */
-import type { RequirementAnswer } from '../../analysis/requirements/answer.ts';
+import type { DecidedRequirement } from '../../analysis/requirements/answer.ts';
 import { RequirementProgress, type RequirementState } from '../../analysis/requirements/progress.ts';
 import type { Warning } from '../../analysis/warning.ts';
 import type { RequirementVerdict, Uuid } from '../../contract/types.ts';
@@ -28,7 +28,7 @@ export class StudyJudgement {
   readonly study: JudgedStudy;
   readonly #progress: readonly RequirementProgress[];
   readonly #pending: PendingOutcomes;
-  readonly #answers: { open: number; limits: string; answer: RequirementAnswer }[] = [];
+  readonly #answers: { open: number; limits: string; answer: DecidedRequirement }[] = [];
   #prefix: number;
   /** The requirement that takes the next run; the ones before it have taken it. */
   #next = 0;
@@ -127,7 +127,7 @@ export class StudyJudgement {
    * The verdict on one requirement so far, with these limits of the study; computed when it may have changed. It takes up to
    * 0.2 ms.
    */
-  answer(at: number, limits: readonly Warning[]): RequirementAnswer {
+  answer(at: number, limits: readonly Warning[]): DecidedRequirement {
     const progress = this.#progress[at]!;
     const open = this.study.runs - this.#prefix;
     const key = JSON.stringify(limits);
@@ -139,7 +139,7 @@ export class StudyJudgement {
   }
 
   /** The last computed verdict on a requirement. */
-  latest(at: number): RequirementAnswer | undefined {
+  latest(at: number): DecidedRequirement | undefined {
     return this.#answers[at]?.answer;
   }
 }

@@ -76,7 +76,7 @@ function studyOf(
 const SHOWN = Object.keys(NotifiedVerdict.properties) as (keyof NotifiedVerdict)[];
 
 const shown = (verdict: RequirementVerdict): NotifiedVerdict =>
-  Object.fromEntries(SHOWN.map((name) => [name, verdict[name]])) as NotifiedVerdict;
+  Object.fromEntries(SHOWN.map((name) => [name, verdict[name]])) as unknown as NotifiedVerdict;
 
 /** One sentence for people. */
 function textOf(c: NotificationContext, state: BatchState | undefined): string {

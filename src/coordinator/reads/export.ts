@@ -7,7 +7,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Listing } from './listings.ts';
 import { backupText } from '../kernel/storage/backup.ts';
-import { allOf, idOf, keys, ofBatch } from '../kernel/storage/keys.ts';
+import { allOf, idOf, keys, ofBatch, roundsOf } from '../kernel/storage/keys.ts';
 import { timestamp } from '../kernel/records/to-resource.ts';
 import { decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
@@ -107,6 +107,17 @@ async function* recordsOf(share: EventLoopShare, snapshot: StoreView, batchId: U
     return json === undefined ? [] : [{ key: `${name}/${batchId}`, json }];
   });
   yield single;
+  // Each round is followed by its rows.
+  for await (const chunk of snapshot.entries(roundsOf('round', batchId))) {
+    for await (const entry of share.paced(chunk)) {
+      yield [records('round')(entry)];
+      const ofRound = {
+        gte: entry[0].replace('!round!', '!rows!') + '/',
+        lt: entry[0].replace('!round!', '!rows!') + '0',
+      };
+      for await (const rows of snapshot.entries(ofRound)) yield* share.mapped(rows, records('rows'));
+    }
+  }
   for (const name of ['job', 'result'] as const) {
     for await (const chunk of snapshot.entries(ofBatch(name, batchId))) yield* share.mapped(chunk, records(name));
   }

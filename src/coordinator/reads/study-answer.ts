@@ -24,7 +24,9 @@ export async function answer(parts: StudyAnswerParts, asked: Asked, options: Ask
     if (options.family === true) return answered(concluded(name, evidence), isKnown);
     const present = await findings(parts, batchId);
     const { value: status, context } = readBatch(parts.store, batchId);
-    const situation = { status, cancelReason: context.cancelReason, findings: present };
+    const { cancelReason, growing, rounds = 0, budget = 0 } = context;
+    const open = growing === undefined ? undefined : { rounds, budget };
+    const situation = { status, cancelReason, findings: present, growing: open };
     if (isTerminal(status) && evidence.counts.open > 0) continue;
     return answered(concluded(name, evidence, situation), isKnown);
   }

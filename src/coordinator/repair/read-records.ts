@@ -41,3 +41,9 @@ export class Cursor {
     this.head = done === true ? undefined : value;
   }
 }
+
+/** The record of a key; undefined where there is none or it is damaged. */
+export function wholeRecord(view: EngineView, key: string): string | undefined {
+  const sealed = view.get(key);
+  return sealed === undefined ? undefined : unseal(key, sealed);
+}

@@ -1,16 +1,19 @@
 /** Recounts the records of a store: counters against jobs, indexes against records, runners against the jobs they hold. */
 import { untouchedRuns } from '../../../machines/batch.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
-import { selectionOf } from '../kernel/records/study-cache.ts';
+import { RoundChain } from '../kernel/records/round-chain.ts';
+import { blocksOf, recordDigest } from '../kernel/records/stored-rounds.ts';
+import { decodeSubmission, selectionOf } from '../kernel/records/study-cache.ts';
+import { rowDesign } from '../../domain/adaptive/round-request.ts';
 import { runIdOf } from '../../domain/ids.ts';
-import type { JobStatus, StoredResult } from '../../contract/types.ts';
+import type { JobStatus, RoundRecord, StoredResult } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
-import { allOf, idOf } from '../kernel/storage/keys.ts';
+import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
 import { joinRecords, type BatchRecords, type RunRecords } from './join-records.ts';
-import { wholeRecords } from './read-records.ts';
+import { wholeRecord, wholeRecords } from './read-records.ts';
 
 /** The runner and the attempt of a held run. */
 export interface Holder {
@@ -39,6 +42,7 @@ export async function recount(view: EngineView, report: (fault: string) => void)
   for await (const records of joinRecords(view)) {
     if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
     await recountBatch(records, held, report);
+    recountRounds(view, records, report);
   }
   await recountFamilies(view, families, report);
   for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
@@ -184,4 +188,36 @@ function recountRun(
     report(`job ${jobId} is ${value}, and its result is ${result === undefined ? 'missing' : 'there'}`);
   }
   return value;
+}
+
+/** The rounds of an adaptive batch: rows that match their digests, the chain of records, and the counters of the batch. */
+function recountRounds(
+  view: EngineView,
+  { batchId, batch, submission }: BatchRecords,
+  report: (fault: string) => void,
+): void {
+  if (batch === undefined || submission?.includes('"adaptive"') !== true) return;
+  const { config } = decodeSubmission(submission).submission;
+  if (config.adaptive === undefined) return;
+  const { parent, budget, rounds = 0, totalJobs } = decodeBatch(batch).context;
+  const names = rowDesign(config.dispersions).chosen.map(({ name }) => name);
+  const start = parent === undefined ? recordDigest(submission) : undefined;
+  const chain = new RoundChain(names, start, (fault) => report(`batch ${batchId}: ${fault}`));
+  for (let number = 0; ; number++) {
+    const record = wholeRecord(view, keys.round(batchId, number));
+    if (record === undefined) break;
+    chain.round(record);
+    const { count, key } = JSON.parse(record) as RoundRecord;
+    for (let block = 0; block < blocksOf(count); block++)
+      chain.block(wholeRecord(view, keys.rows(batchId, number, block)));
+    if (key !== null && wholeRecord(view, keys['round-key'](batchId, key)) !== String(number)) {
+      report(`batch ${batchId}: the key of round ${number} is missing or names another round`);
+    }
+  }
+  chain.finish();
+  if (budget !== undefined && (chain.rounds !== rounds || chain.runs !== totalJobs)) {
+    report(
+      `batch ${batchId} counts ${rounds} rounds with ${totalJobs} runs, and its records have ${chain.rounds} with ${chain.runs}`,
+    );
+  }
 }

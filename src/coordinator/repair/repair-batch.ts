@@ -221,7 +221,7 @@ const failure = (jobId: Uuid, error: string): string => JSON.stringify(reportedR
 /** The status that the batch machine gives a batch with these counters. */
 function statusOf(value: BatchStatus, c: BatchContext): BatchStatus {
   const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
-  if (pending + c.claimed + c.running > 0) {
+  if (pending + c.claimed + c.running > 0 || c.growing === true) {
     if (!isTerminal(value)) return value;
     return 'Running';
   }

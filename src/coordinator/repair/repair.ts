@@ -12,7 +12,7 @@ import type { EngineView } from '../kernel/storage/engine.ts';
 import { FORMAT_KEY } from '../kernel/storage/integrity/group-chain.ts';
 import { readIdentity } from '../kernel/storage/integrity/identity.ts';
 import { verifyFiles, type VerifiedFiles } from '../kernel/storage/integrity/verify-files.ts';
-import { allOf, idOf, keys, type KeyKind } from '../kernel/storage/keys.ts';
+import { allOf, idOf, keys, ROUND_KINDS, type KeyKind } from '../kernel/storage/keys.ts';
 import { openLevelEngine } from '../kernel/storage/leveldb/level-engine.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
@@ -151,7 +151,7 @@ class Repair {
     for (const [familyId, family] of this.#families.records()) await this.#put([[keys.family(familyId), family]]);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
-    await this.#others(view);
+    await this.#others(view, batches);
     await this.#flush();
   }
 
@@ -236,9 +236,13 @@ class Repair {
   }
 
   /** Records of kinds that no repair is known for are copied as they are. */
-  async #others(view: EngineView): Promise<void> {
+  async #others(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
     for await (const [key, record] of wholeRecords(view, EVERYTHING)) {
-      if (!REPAIRED_KINDS.some((kind) => key.startsWith(allOf(kind).gte))) await this.#put([[key, record]]);
+      if (REPAIRED_KINDS.some((kind) => key.startsWith(allOf(kind).gte))) continue;
+      // A round is that of a batch: `!round!<batch>/...`.
+      const isRound = ROUND_KINDS.some((kind) => key.startsWith(allOf(kind).gte));
+      if (isRound && !batches.has(idOf(key).split('/', 1)[0]!)) continue;
+      await this.#put([[key, record]]);
     }
   }
 

@@ -4,10 +4,15 @@ import { ExportHead, RECORDS, ScenarioHead, StudyHead } from '../../contract/rec
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN, RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 
+/** The batch and the number of a round, and what follows. */
+const ofRound = (rest: string): RegExp => new RegExp(`${BATCH_ID_PATTERN.replace('$', '')}/[0-9a-f]{8}${rest}$`);
+
 /** For each record: the pattern of the id in its key, and the member that repeats the id. */
 const IDS: Readonly<Record<RecordName, { pattern: RegExp; member?: string }>> = {
   batch: { pattern: new RegExp(BATCH_ID_PATTERN), member: 'batchId' },
   submission: { pattern: new RegExp(BATCH_ID_PATTERN) },
+  round: { pattern: ofRound('') },
+  rows: { pattern: ofRound('/[0-9]{1,6}') },
   job: { pattern: new RegExp(JOB_ID_PATTERN) },
   result: { pattern: new RegExp(JOB_ID_PATTERN), member: 'job_id' },
   runner: { pattern: new RegExp(RUNNER_ID_PATTERN), member: 'runnerId' },
@@ -23,7 +28,15 @@ const faultsOf = (schema: Parameters<typeof schemaFaults>[0], value: unknown): s
 export function recordFaults(name: RecordName, id: string, value: Record<string, unknown>): string[] {
   const { pattern, member } = IDS[name];
   if (!pattern.test(id)) {
-    const noun = { batch: 'batch', submission: 'batch', job: 'job', result: 'job', runner: 'runner' }[name];
+    const nouns = {
+      batch: 'batch',
+      submission: 'batch',
+      round: 'round',
+      rows: 'block of a round',
+      job: 'job',
+      result: 'job',
+    };
+    const noun = { ...nouns, runner: 'runner' }[name];
     return [`its id is ${JSON.stringify(id).slice(0, 100)}; it must be the id of a ${noun}`];
   }
   const faults = faultsOf(RECORDS[name], value);

@@ -4,9 +4,12 @@
  */
 import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
-import type { JobStatus, JobRecord } from '../../contract/types.ts';
+import type { BatchConfig, JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
+import { rowDesign } from '../../domain/adaptive/round-request.ts';
+import { RoundChain } from '../kernel/records/round-chain.ts';
+import { recordDigest } from '../kernel/records/stored-rounds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import {
   isTerminal,
@@ -25,7 +28,9 @@ type Count = Record<JobStatus, number>;
 
 /** The members of a submission that the check reads; a file may hold anything in their place. */
 interface SubmissionRecord {
-  submission: { config?: { monte_carlo?: { run_ids?: unknown } } };
+  submission: {
+    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive'>> & { monte_carlo?: { run_ids?: unknown } };
+  };
 }
 
 /** The batch whose records are being read. */
@@ -38,6 +43,8 @@ interface Account {
   hasSubmission: boolean;
   /** The runs of a batch that holds a selection of its design, once its submission was read. */
   selection: RunSelection | undefined;
+  /** Of an adaptive batch, once its submission was read. */
+  chain: RoundChain | undefined;
   lastJob: string;
   lastResult: string;
 }
@@ -63,6 +70,8 @@ export class ConsistencyCheck {
     const take: Record<RecordName, () => void> = {
       batch: () => this.#batch(id, value as StoredState),
       submission: () => this.#submission(id, value as SubmissionRecord, record.key),
+      round: () => this.#round(id, value, record.key),
+      rows: () => this.#rows(id, value, record.key),
       job: () => this.#job(id, value as JobRecord, record.key),
       result: () => this.#result(id, value as { success: boolean }, record.key),
       runner: () => this.#runner(id, value as StoredState),
@@ -94,6 +103,7 @@ export class ConsistencyCheck {
       results: { good: 0, bad: 0 },
       hasSubmission: false,
       selection: undefined,
+      chain: undefined,
       lastJob: '',
       lastResult: '',
     };
@@ -104,10 +114,17 @@ export class ConsistencyCheck {
     throw unusable(`${key} does not follow its batch`);
   }
 
-  #submission(batchId: string, { submission }: SubmissionRecord, key: string): void {
+  #submission(batchId: string, record: SubmissionRecord, key: string): void {
+    const { submission } = record;
     const account = this.#accountOf(batchId, key);
     account.hasSubmission = true;
-    const { selectsRuns, totalJobs } = account.state.context;
+    const { selectsRuns, totalJobs, parent } = account.state.context;
+    if (submission.config?.adaptive !== undefined) {
+      const names = rowDesign(submission.config.dispersions ?? {}).chosen.map(({ name }) => name);
+      // The rounds of a study that came of another one begin with the submission of that one.
+      const start = parent === undefined ? recordDigest(JSON.stringify(record)) : undefined;
+      account.chain = new RoundChain(names, start, (fault) => this.#findings.add(`batch/${batchId}`, fault));
+    }
     if (selectsRuns !== true) return;
     const runIds = submission.config?.monte_carlo?.run_ids;
     const selection = typeof runIds === 'string' ? RunSelection.parse(runIds) : 'is missing';
@@ -116,6 +133,21 @@ export class ConsistencyCheck {
       throw unusable(`the run_ids of ${key} select ${selection.count} runs, and its batch has ${totalJobs}`);
     }
     account.selection = selection.take(totalJobs);
+  }
+
+  #round(id: string, value: unknown, key: string): void {
+    const { chain } = this.#accountOf(id.slice(0, id.indexOf('/')), key);
+    if (chain === undefined) throw unusable(`${key} is a round of a study that has none`);
+    const { round } = value as { round: number };
+    if (!id.endsWith(`/${round.toString(16).padStart(8, '0')}`))
+      throw unusable(`${key} says that it is round ${round}`);
+    chain.round(JSON.stringify(value));
+  }
+
+  #rows(id: string, value: unknown, key: string): void {
+    const { chain } = this.#accountOf(id.slice(0, id.indexOf('/')), key);
+    if (chain === undefined) throw unusable(`${key} has rows of a study that takes none`);
+    chain.block(JSON.stringify(value));
   }
 
   #job(jobId: string, record: JobRecord, key: string): void {
@@ -183,7 +215,12 @@ export class ConsistencyCheck {
     const results = { good: jobs.Completed, bad: jobs.Failed + jobs.Timeout };
     findings.compare(where, 'results', account.results, results);
     if (!account.hasSubmission) findings.add(where, 'its submission is missing');
-    const isOver = pendingRuns(batch) + batch.claimed + batch.running === 0;
+    account.chain?.finish();
+    if (account.chain !== undefined && batch.budget !== undefined) {
+      findings.compare(where, 'rounds', batch.rounds ?? 0, account.chain.rounds);
+      findings.compare(where, 'runs of its rounds', batch.totalJobs, account.chain.runs);
+    }
+    const isOver = batch.growing === undefined && pendingRuns(batch) + batch.claimed + batch.running === 0;
     if (isOver !== isTerminal(state.value))
       findings.add(where, `it is ${state.value}, and its runs are ${isOver ? '' : 'not '}over`);
   }

@@ -3,7 +3,7 @@
  * must never start on counters that do not match its records.
  */
 import type { BatchContext, RecordName } from '../../contract/records/records.ts';
-import type { JobRecord } from '../../contract/types.ts';
+import type { JobRecord, RoundRecord } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
@@ -27,6 +27,8 @@ const GROUP = 2_000;
 const KEY_OF: Readonly<Record<RecordName, (id: string) => string>> = {
   batch: keys.batch,
   submission: keys.submission,
+  round: (id) => `!round!${id}`,
+  rows: (id) => `!rows!${id}`,
   job: keys.job,
   result: keys.result,
   runner: keys.runner,
@@ -40,7 +42,15 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
   if (snapshot.kind === 'scenario') throw unusable('it records a single machine, which a coordinator cannot continue');
   const findings = new DivergenceLog();
   const check = new ConsistencyCheck(findings);
-  const counted: Record<RecordName, number> = { batch: 0, submission: 0, job: 0, result: 0, runner: 0 };
+  const counted: Record<RecordName, number> = {
+    batch: 0,
+    submission: 0,
+    round: 0,
+    rows: 0,
+    job: 0,
+    result: 0,
+    runner: 0,
+  };
   const families = new FamilyIndex();
   let group = new Map<string, string>();
   for await (const record of snapshot.records) {
@@ -71,6 +81,10 @@ function* entriesOf({ key, value }: SnapshotRecord): Iterable<[string, string]> 
   const { name, id } = splitKey(key);
   yield [KEY_OF[name as RecordName](id), JSON.stringify(value)];
   if (name === 'batch' && !isTerminal(value['value'] as string)) yield [keys.open(id), ''];
+  if (name === 'round') {
+    const { round, key: named } = value as unknown as RoundRecord;
+    if (named !== null) yield [keys['round-key'](id.slice(0, id.indexOf('/')), named), String(round)];
+  }
   if (name !== 'job') return;
   const job = value as unknown as JobRecord;
   const last = job.attempts.at(-1);

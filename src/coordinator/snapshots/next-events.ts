@@ -98,6 +98,12 @@ function batchEvents(c: BatchContext): Labelled[] {
     ['SETTLE: every requirement is settled', { type: 'SETTLE', runId: 0, now }],
     ['PAUSE', { type: 'PAUSE', reason: undefined, now }],
     ['RESUME', { type: 'RESUME', now }],
+    ...(c.growing === true
+      ? ([
+          ['APPEND: a round of one run', { type: 'APPEND', count: 1, now }],
+          ['CLOSE', { type: 'CLOSE', now }],
+        ] satisfies Labelled[])
+      : []),
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],
     ['CANARY_LATE: the canary runs take long', { type: 'CANARY_LATE', now: now + CANARY_PATIENCE_MS }],
     ['BLOCK: a finding', { type: 'BLOCK', finding: { code: '', message: '', remedy: '' }, now }],

@@ -5,7 +5,7 @@
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
-import { allOf, idOf, keys, ofBatch, type KeyRange } from '../kernel/storage/keys.ts';
+import { allOf, idOf, keys, ofBatch, ROUND_KINDS, roundsOf, type KeyRange } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 
 /** Records deleted in one turn: a write of some milliseconds, between which other turns run. */
@@ -64,8 +64,11 @@ export class Purges {
 
   async #purge(batchId: Uuid): Promise<void> {
     const { store, turns } = this.#parts;
-    for (const kind of ['job', 'result', 'requeue', 'outbox'] as const) {
-      const range = ofBatch(kind, batchId);
+    const ranges = [
+      ...(['job', 'result', 'requeue', 'outbox'] as const).map((kind) => ofBatch(kind, batchId)),
+      ...ROUND_KINDS.map((kind) => roundsOf(kind, batchId)),
+    ];
+    for (const range of ranges) {
       for (;;) {
         if (this.#isStopped) return;
         const found = await this.#first(range);
@@ -73,8 +76,8 @@ export class Purges {
         if (last === undefined) break;
         await turns.run('purge', (turn) => found.forEach((key) => turn.put(key, null)));
         this.#deleted += found.length;
-        // A character that no id contains: the range begins after this key.
-        range.gte = `${last} `;
+        // The next key that there can be.
+        range.gte = `${last}\0`;
       }
     }
     await turns.run('purge', (turn) => turn.put(keys.deletion(batchId), null));

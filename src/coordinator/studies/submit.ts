@@ -49,6 +49,8 @@ export async function submit(
 export interface Origin {
   parent: NonNullable<BatchInput['parent']>;
   selection: RunSelection;
+  /** The id that it gets, where that was made before. */
+  batchId?: Uuid | undefined;
 }
 
 /** Creates a batch within a turn. The submission is valid. */
@@ -58,7 +60,7 @@ export function openBatch(
   submission: BatchSubmission,
   origin?: Origin,
 ): SubmissionResponse {
-  const batchId = parts.batchIds.next(turn.now, parts.clock.random(6));
+  const batchId = origin?.batchId ?? parts.batchIds.next(turn.now, parts.clock.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(parts);
   const input = batchInput(parts, turn.now, batchId, submission, seed, origin);
   const { totalJobs } = input;
@@ -91,7 +93,10 @@ function batchInput(
   const { config, runs_override } = submission;
   const { compute, monte_carlo } = config;
   // Reading a long selection takes milliseconds.
-  const totalJobs = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
+  const selected = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
+  // A new adaptive study has no run; a rerun of its runs has these.
+  const grows = config.adaptive !== undefined && origin === undefined;
+  const totalJobs = grows ? 0 : selected;
   const selectsRuns = typeof monte_carlo.run_ids === 'string';
   return {
     batchId,
@@ -106,8 +111,12 @@ function batchInput(
     cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
     samplingScheme: SAMPLING_SCHEME,
-    ...policyInput(submission, totalJobs),
-    ...((submission.requirements?.length ?? 0) === 0 ? {} : { requirements: submission.requirements!.length }),
+    ...policyInput(submission, selected),
+    ...(grows ? { budget: selected } : {}),
+    // Chosen runs are not a sample: nothing is judged of them.
+    ...((submission.requirements?.length ?? 0) === 0 || config.adaptive !== undefined
+      ? {}
+      : { requirements: submission.requirements!.length }),
     ...(submission.labels === undefined ? {} : { labels: submission.labels }),
     ...(selectsRuns ? { selectsRuns } : {}),
     ...(origin === undefined ? {} : { parent: origin.parent }),

@@ -4,7 +4,15 @@
  */
 import { seedToDecimal } from '../seed.ts';
 import { distributionEntry, quantileFunction } from '../../base/distributions/table.ts';
-import type { BatchConfig, Correlation, DispersionConfig, SamplingMethod, Seed } from '../../contract/types.ts';
+import type { RunRow } from '../adaptive/rows.ts';
+import type {
+  BatchConfig,
+  Correlation,
+  DispersionConfig,
+  DrawingMethod,
+  SamplingMethod,
+  Seed,
+} from '../../contract/types.ts';
 import { copula, correlatedGroups } from './correlation.ts';
 import { deriveKey } from './key.ts';
 import { latinHypercubeUniforms } from './latin-hypercube.ts';
@@ -37,12 +45,23 @@ export interface Sampler {
   parameters(run: number): Record<string, number>;
   /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN where no random number is used (`fixed`, `table`). */
   uniforms(run: number): Float64Array;
+  /** Of an adaptive study: the run whose random draw the run has. */
+  drawOf?(run: number): number;
 }
+
+/** Returns the stored row of a run of an adaptive study. @throws RangeError for a run of no round */
+export type RowOf = (run: number) => RunRow;
 
 type Uniforms = (run: number) => number;
 
+/** The names that are not chosen in an adaptive study are drawn by `monte_carlo`. */
+const drawingMethod = (method: SamplingMethod): DrawingMethod => (method === 'adaptive' ? 'monte_carlo' : method);
+
+/** A draw may be any run id. */
+const DRAWS = 2 ** 31;
+
 /** How a method makes the uniforms of one parameter. `rank` is the place of its name among all names, sorted. */
-const METHODS: Record<SamplingMethod, (key: Uint32Array, runs: number, rank: number) => Uniforms> = {
+const METHODS: Record<DrawingMethod, (key: Uint32Array, runs: number, rank: number) => Uniforms> = {
   monte_carlo: (key) => monteCarloUniforms(key),
   latin_hypercube: (key, runs) => latinHypercubeUniforms(key, runs),
   quasi_monte_carlo: (key, _runs, rank) => quasiMonteCarloUniforms(key, directionNumbers(rank)),
@@ -56,19 +75,22 @@ export function studySampler(
   config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>,
   seed: Seed,
   scheme: string = SAMPLING_SCHEME,
+  rowOf?: RowOf,
 ): Sampler {
   const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null };
-  return createSampler(config.dispersions, plan, scheme);
+  return createSampler(config.dispersions, plan, scheme, rowOf);
 }
 
 /**
- * The sampler of a valid study (`dispersions.ts` in this folder says what is valid). `scheme` is the one stored with the batch.
+ * The sampler of a valid study (`dispersions.ts` in this folder says what is valid). `scheme` is the one stored with the batch; an
+ * adaptive study needs `rowOf`.
  * Throws a RangeError for an unknown scheme, a seed outside [0, 2^63 - 1] or more Sobol' dimensions than there are.
  */
 export function createSampler(
   dispersions: Record<string, DispersionConfig>,
   monteCarlo: SamplingPlan,
   scheme: string = SAMPLING_SCHEME,
+  rowOf: RowOf = noRow,
 ): Sampler {
   const methods = SCHEMES.get(scheme);
   if (methods === undefined) {
@@ -76,7 +98,9 @@ export function createSampler(
       `the sampling scheme "${scheme}" is not known; this version knows ${[...SCHEMES.keys()].join(', ')}`,
     );
   }
-  const { runs, sampling_method: method } = monteCarlo;
+  const isAdaptive = monteCarlo.sampling_method === 'adaptive';
+  const method = drawingMethod(monteCarlo.sampling_method);
+  const runs = isAdaptive ? DRAWS : monteCarlo.runs;
   const seedDecimal = seedToDecimal(monteCarlo.seed);
   // Names are sorted by code unit and not by locale: the order must be the same on every machine.
   const names = Object.keys(dispersions).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -98,10 +122,24 @@ export function createSampler(
       group.names.map((name) => place.get(name)!),
     ),
   );
-  return copulas.length === 0
-    ? new IndependentSampler(names, runs, columns)
-    : new CorrelatedSampler(names, runs, columns, copulas);
+  const sampler =
+    copulas.length === 0
+      ? new IndependentSampler(names, runs, columns)
+      : new CorrelatedSampler(names, runs, columns, copulas);
+  if (!isAdaptive) return sampler;
+  const chosen = names.flatMap((name, index) => (isChosen(dispersions[name]!) ? [index] : []));
+  return new AdaptiveSampler(sampler, monteCarlo.runs, chosen, rowOf);
 }
+
+/** True for a parameter that the rows of an adaptive study give. */
+export const isChosen = ({ distribution }: DispersionConfig): boolean =>
+  distributionEntry(distribution.type)?.argument === 'row';
+
+const noRow: RowOf = (run) => {
+  throw new RangeError(
+    `run ${run} of an adaptive study has no row: its parameters are known when its round is appended`,
+  );
+};
 
 /** One parameter: its value is a function of an argument, which is a function of the run. */
 interface Column {
@@ -199,5 +237,47 @@ class CorrelatedSampler extends IndependentSampler {
     const argumentOf = this.arguments;
     for (let at = 0; at < argumentOf.length; at++) out[at] = argumentOf[at]!(run);
     for (const join of this.#copulas) join(out);
+  }
+}
+
+/** Gives each run the numbers of its row, and all else of the draw that the row names. */
+class AdaptiveSampler implements Sampler {
+  readonly names: readonly string[];
+  readonly runs: number;
+  readonly #draws: Sampler;
+  readonly #chosen: readonly number[];
+  readonly #chosenNames: readonly string[];
+  readonly #rowOf: RowOf;
+
+  /** `chosen`: the places of the chosen names among all names. */
+  constructor(draws: Sampler, runs: number, chosen: readonly number[], rowOf: RowOf) {
+    this.names = draws.names;
+    this.runs = runs;
+    this.#draws = draws;
+    this.#chosen = chosen;
+    this.#chosenNames = chosen.map((place) => draws.names[place]!);
+    this.#rowOf = rowOf;
+  }
+
+  sampleInto(run: number, out: Float64Array): void {
+    const { draw, values, offset } = this.#rowOf(run);
+    this.#draws.sampleInto(draw, out);
+    for (let at = 0; at < this.#chosen.length; at++) out[this.#chosen[at]!] = values[offset + at]!;
+  }
+
+  parameters(run: number): Record<string, number> {
+    const { draw, values, offset } = this.#rowOf(run);
+    const parameters = this.#draws.parameters(draw);
+    // Each name is a member already, so that `__proto__` is one too.
+    for (let at = 0; at < this.#chosen.length; at++) parameters[this.#chosenNames[at]!] = values[offset + at]!;
+    return parameters;
+  }
+
+  uniforms(run: number): Float64Array {
+    return this.#draws.uniforms(this.#rowOf(run).draw);
+  }
+
+  drawOf(run: number): number {
+    return this.#rowOf(run).draw;
   }
 }

@@ -1,6 +1,7 @@
 /** Submissions that come of another study: more runs of its design, and the same runs again. Pure. */
 import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { SimbatchError } from '../errors.ts';
 import { MAX_RANGES } from '../runs/run-ranges.ts';
 import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
 
@@ -36,6 +37,7 @@ export function designEnd({ config, runs_override: cap }: Pick<BatchSubmission, 
  * Returns the extension of a study, with everything else of its submission. Monte Carlo and Sobol' designs continue: run k is
  * the same as in a study with `runs` from the start. The strata of a Latin hypercube depend on its number of runs, so it
  * gets the next replicate, unless `runs_override` cut it short and `runs` completes it. Returns the fault of the request otherwise.
+ * @throws SimbatchError `not-extendable` for an adaptive study
  */
 export function extensionOf(
   submission: BatchSubmission,
@@ -43,6 +45,12 @@ export function extensionOf(
   inUse: DesignInUse,
 ): Extension | Fault {
   const design = submission.config.monte_carlo;
+  if (design.sampling_method === 'adaptive') {
+    throw new SimbatchError(
+      'not-extendable',
+      'the runs of an adaptive study are appended in rounds, up to its budget; submit a study with a larger one',
+    );
+  }
   const completes = runs === design.runs && inUse.end < runs;
   if (design.sampling_method === 'latin_hypercube' && !completes) return nextReplicate(submission, runs, name, inUse);
   if (runs === undefined) {

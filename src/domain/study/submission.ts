@@ -10,6 +10,7 @@ import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
+import { adaptiveFaults } from './adaptive.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
 
 type Reader = (text: string) => unknown;
@@ -33,6 +34,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...conditionFaults(member(config, 'early_termination')),
     ...requirementFaults(member(submission, 'requirements')),
     ...stopFaults(submission),
+    ...adaptiveFaults(submission),
     ...functionFaults(member(config, 'simulation'), member(submission, 'code')),
   ];
 }

@@ -8,6 +8,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
 import type { RequestState } from '../response/json.ts';
 import { lossyFault } from '../../base/json/json-loss.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { complexityFault } from './json-complexity.ts';
 
 export interface BodyLimits {
@@ -25,6 +26,8 @@ export interface ReadBody {
 
 /** Limit of requests with a few small members. */
 export const SMALL_BYTES = 65_536;
+/** Limit of a round of an adaptive study. */
+export const ROWS_BYTES = LIMITS.roundBytes;
 /** Text that was read byte by byte is ASCII when it has as many bytes in UTF-8: any other character has two. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 export const NO_BODY: ReadBody = { text: '', value: undefined };
@@ -47,10 +50,11 @@ export interface BodyReader {
 }
 
 /** Returns one reader per limit. */
-export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports' | 'small', BodyReader> {
+export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports' | 'rows' | 'small', BodyReader> {
   return {
     submission: bodyReader(limits.submissionBytes),
     reports: bodyReader(limits.reportsBytes),
+    rows: bodyReader(ROWS_BYTES),
     small: bodyReader(SMALL_BYTES),
   };
 }
@@ -167,10 +171,10 @@ function refuseOtherTypes(ctx: Context): void {
 }
 
 /**
- * Returns the value of a body's text; `seeds`: with all digits of seeds.
+ * Returns the value of a body's text; `seeds`: with all digits of seeds; `infinite`: numbers beyond the range of a double are refused here.
  * @throws SimbatchError `malformed-body`; `invalid-request` for a text too deep or too wide
  */
-export function parseBody(text: string, seeds: boolean): unknown {
+export function parseBody(text: string, seeds: boolean, infinite = false): unknown {
   const tooMuch = complexityFault(text);
   if (tooMuch !== undefined) throw new SimbatchError('invalid-request', tooMuch);
   let value: unknown;
@@ -179,7 +183,7 @@ export function parseBody(text: string, seeds: boolean): unknown {
   } catch (cause) {
     throw new SimbatchError('malformed-body', syntaxFault(text, cause as Error), { cause });
   }
-  const fault = lossyFault(text, value, { numbers: !seeds });
+  const fault = lossyFault(text, value, { numbers: !seeds, infinite });
   if (fault === undefined) return value;
   const { pointer, detail, offset } = fault;
   throw new SimbatchError(

@@ -3,6 +3,8 @@ import type { Context } from '../application.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';
+import { parseBodyInSlices } from './sliced-body.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { readCursor } from './cursor.ts';
 import { PATH_PARAMETERS, pathParameter, type Call, type PathParameter, type Query, type Route } from '../route.ts';
 import { RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
@@ -43,6 +45,15 @@ const IDENTIFIES: Record<PathParameter, (id: string) => boolean> = {
   runner_id: (id) => RUNNER_ID.test(id),
 };
 
+/** The parameters of a route after its identifier, decoded. */
+export function readParameters(ctx: Context, { pathParameters }: Route): Readonly<Record<string, string>> {
+  if (pathParameters === undefined) return NO_PARAMETERS;
+  const { params } = ctx as unknown as { params: Record<string, string> };
+  return Object.fromEntries(Object.keys(pathParameters).map((name) => [name, params[name] ?? '']));
+}
+
+const NO_PARAMETERS = {};
+
 /** The path of a file at the end of the address, decoded; a malformed one names no file. */
 export function readFilePath(ctx: Context): string {
   const raw = /\/files\/(.*)$/.exec(ctx.path)?.[1] ?? '';
@@ -61,7 +72,7 @@ export async function readBody(
   ctx: Context,
   { body }: Route,
   reader: BodyReader | undefined,
-  maxRuns: number,
+  { maxRuns, share }: { maxRuns: number; share: EventLoopShare },
 ): Promise<ReadBody> {
   if (body === undefined || reader === undefined) return NO_BODY;
   const { optional = false, study = false, schema } = body;
@@ -69,6 +80,7 @@ export async function readBody(
   await aMicrotask;
   const text = reader.arrived(ctx) ?? (await reader.rest(ctx));
   if (optional && text.trim() === '') return NO_BODY;
+  if (body.sliced === true) return { text, value: await parseBodyInSlices(text, share) };
   const value = parseBody(text, study);
   const faults = study ? studyFaults(value, maxRuns) : schemaFaults(schema, value);
   if (faults.length > 0) throw invalid(faults);

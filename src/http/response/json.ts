@@ -3,6 +3,7 @@
  * body take longer than the rest of a small request.
  */
 import type { ServerResponse } from 'node:http';
+import type { StatusAnswer } from '../answers.ts';
 import type { Context } from '../application.ts';
 import { entityTag, matchesTag } from '../../base/entity-tag.ts';
 
@@ -60,6 +61,15 @@ function endWith(res: ServerResponse, text: string, encoding: 'latin1' | 'utf8')
   res.write(text, encoding);
   socket.uncork();
   res.end();
+}
+
+/** Prepares an answer with another status than 200; with 202 the client asks again after a second. */
+export function sendStatus(ctx: Context, { status, value }: StatusAnswer): void {
+  ctx.status = status;
+  ctx.set('Content-Type', TYPE);
+  ctx.set('Cache-Control', 'no-store');
+  if (status === 202) ctx.set('Retry-After', '1');
+  ctx.body = JSON.stringify(value);
 }
 
 /** Prepares an answer with an entity tag; its client may have it already. */

@@ -62,7 +62,7 @@ export const growthRoutes = [
     body: { schema: growth.ExtendRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
     response: growth.ExtendResponse,
-    errors: ['illegal-transition', 'idempotency-key-reused'],
+    errors: ['illegal-transition', 'not-extendable', 'idempotency-key-reused'],
     handle: (coordinator, call) => coordinator.extendBatch(call.id, call.body ?? {}, growing(call)),
   }),
   route({

@@ -8,6 +8,7 @@ import { growthRoutes } from './growth.ts';
 import { launchingRoutes } from './launching.ts';
 import { poolRoutes } from './pool.ts';
 import { protocolRoutes } from './protocol.ts';
+import { roundRoutes } from './rounds.ts';
 import type { Route } from '../route.ts';
 import { runsRoutes } from './runs.ts';
 import { serviceRoutes } from './service.ts';
@@ -16,6 +17,7 @@ import { studiesRoutes } from './studies.ts';
 export const routes: readonly Route[] = [
   ...studiesRoutes,
   ...growthRoutes,
+  ...roundRoutes,
   ...analysisRoutes,
   ...runsRoutes,
   ...filesRoutes,

@@ -7,6 +7,7 @@ import { listen, post, type TestServer } from '../../support/http.ts';
 
 const result = { execution_time_secs: 1, output_files: [], metadata: {} };
 const BODIES: Record<string, unknown> = {
+  appendRound: { key: 'a', rows: [{ x: 1 }] },
   submitBatch: submission,
   auditBatch: { fraction: 0.5, seed: 1 },
   registerRunner: { id: 'r1', capabilities, instance: 'i' },
@@ -37,7 +38,12 @@ const BODIES: Record<string, unknown> = {
 };
 
 const addressOf = (path: string) =>
-  path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1');
+  path
+    .replace('{job_id}', JOB_ID)
+    .replace('{batch_id}', BATCH_ID)
+    .replace('{runner_id}', 'r1')
+    .replace('{round}', '0')
+    .replace('{key}', 'a');
 
 describe('http/routes: every route', () => {
   let server: TestServer;

@@ -15,6 +15,7 @@ import { exampleQuery } from '../../support/example-query.ts';
 import { listen, rawRequest, type TestServer } from '../../support/http.ts';
 
 const BODIES: Record<string, unknown> = {
+  appendRound: { key: 'a', rows: [{ x: 1 }] },
   submitBatch: submission,
   auditBatch: { fraction: 0.5, seed: 1 },
   registerRunner: { id: 'r1', instance: 'i', capabilities },
@@ -90,8 +91,12 @@ describe('http/security/auth', () => {
 
   for (const route of routes) {
     const path =
-      route.path.replace('{job_id}', JOB_ID).replace('{batch_id}', BATCH_ID).replace('{runner_id}', 'r1') +
-      exampleQuery(route);
+      route.path
+        .replace('{job_id}', JOB_ID)
+        .replace('{batch_id}', BATCH_ID)
+        .replace('{runner_id}', 'r1')
+        .replace('{round}', '0')
+        .replace('{key}', 'a') + exampleQuery(route);
     it(`${route.method} ${route.path} is for ${route.scope === 'open' ? 'every client' : `the scope ${route.scope}`}`, async () => {
       for (const scope of TOKEN_SCOPES) {
         const response = await ask(route.method, path, secrets[scope], BODIES[route.operationId]);

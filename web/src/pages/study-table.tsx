@@ -224,7 +224,7 @@ function Verdict({ progress: { batch } }: { progress: BatchStatusResponse }) {
   const { data } = useRequest<BatchStatusResponse>(`/batches/${batch.id}`, `${batch.status} ${round}`);
   const requirements = data?.requirements ?? [];
   const worst = ORDER.find((verdict) => requirements.some((it) => it.verdict === verdict));
-  if (worst === undefined) return <span className="soft">–</span>;
+  if (worst === undefined || worst === null) return <span className="soft">–</span>;
   const some = requirements.filter((it) => it.verdict === worst);
   return (
     <span className={`pill v-${worst}`} title={requirements.map((it) => it.sentence).join('\n')}>

@@ -5,6 +5,7 @@ import type {
   BatchSubmission,
   JudgedRequirement,
   RequirementVerdict,
+  Verdict as VerdictWord,
   StudyVerdicts,
 } from '../../../src/contract/types.ts';
 import { requirementClaim } from '../../../src/analysis/wording.ts';
@@ -62,7 +63,8 @@ export function Verdicts({ progress, submission }: Props) {
 /** The sentence of a verdict names the unknown runs that prevent one. */
 const isNotInSentence = ({ code }: { code: string }): boolean => code !== 'unknown-decides';
 
-const WORDS: Record<RequirementVerdict['verdict'], string> = {
+const WORDS: Record<VerdictWord | 'none', string> = {
+  none: 'no verdict',
   met: 'met',
   violated: 'violated',
   'not-shown': 'not shown',
@@ -78,8 +80,8 @@ function Verdict({
 }) {
   return (
     <article
-      className={`verdict v-${it.verdict}`}
-      data-verdict={it.verdict}
+      className={`verdict v-${it.verdict ?? 'none'}`}
+      data-verdict={it.verdict ?? 'none'}
       aria-label={`Requirement ${it.name}`}
       title={it.sentence}
     >
@@ -94,7 +96,7 @@ function Verdict({
       <span className="estimate">{it.estimate === null ? '–' : share(it.estimate)}</span>
       <Bounds of={it} />
       <span className="target nowrap">≥ {share(it.probability)}</span>
-      <span className="word">{WORDS[it.verdict]}</span>
+      <span className="word">{WORDS[it.verdict ?? 'none']}</span>
       <span className="hint small soft">{hintOf(it)}</span>
       {judged !== undefined && <RequirementCourse of={judged} />}
       <p className="visually-hidden">{it.sentence}</p>

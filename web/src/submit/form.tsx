@@ -1,7 +1,7 @@
 /** The form of a study. Every field edits one member of the submission, which the file view shows too. */
 import type { Member } from '../../../src/base/distributions/members.ts';
 import { DISTRIBUTIONS, DISTRIBUTION_KINDS } from '../../../src/base/distributions/table.ts';
-import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
+import { COMPRESSIONS, DRAWING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import {
@@ -18,6 +18,9 @@ import {
 import { Correlations } from './correlations.tsx';
 import { Labels, Outputs, Policy, Requirements } from './goals.tsx';
 import { escaped, newDistribution, withMember } from './study.ts';
+
+/** A form submits studies whose runs are all drawn. */
+const DRAWN_KINDS = DISTRIBUTION_KINDS.filter((it) => it !== 'chosen');
 
 export function StudyForm() {
   return (
@@ -37,7 +40,7 @@ export function StudyForm() {
             hint="minutes of simulated time"
           />
           <NumberField pointer="/config/monte_carlo/runs" label="Runs" />
-          <ChoiceField pointer="/config/monte_carlo/sampling_method" label="Sampling" options={SAMPLING_METHODS} />
+          <ChoiceField pointer="/config/monte_carlo/sampling_method" label="Sampling" options={DRAWING_METHODS} />
           <NumberField pointer="/config/monte_carlo/seed" label="Seed" hint="empty: one is drawn" empty={null} />
           <TextField
             pointer="/config/monte_carlo/run_ids"
@@ -167,7 +170,7 @@ function Dispersion({
             )
           }
         >
-          {DISTRIBUTION_KINDS.map((it) => (
+          {DRAWN_KINDS.map((it) => (
             <option key={it}>{it}</option>
           ))}
         </select>

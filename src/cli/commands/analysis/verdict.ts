@@ -22,7 +22,7 @@ export const verdictCommand = (): Command =>
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);
       }
-      process.exitCode = verdictExitCode(requirements.map((it) => it.verdict));
+      process.exitCode = verdictExitCode(requirements.map((it) => it.verdict ?? 'none'));
     },
   });
 
@@ -50,7 +50,7 @@ export function verdictReport(answer: StudyVerdicts, options: TableOptions = {})
       ],
       requirements.map((it) => [
         it.name,
-        it.verdict,
+        it.verdict ?? 'none',
         ...counts.map((name) => it[name]),
         shareInPercent(it.lower),
         shareInPercent(it.upper),

@@ -9,7 +9,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { integerBetween } from '../../options.ts';
 import { note } from '../../terminal/output.ts';
-import { loadStudy } from '../../study/check-study.ts';
+import { loadStudy, requireDrawn } from '../../study/check-study.ts';
 import { executeLocally, localCommand } from './local-run.ts';
 import type { LocalOptions } from './local-run.ts';
 
@@ -42,6 +42,7 @@ function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>[
   const seed = monte_carlo.seed ?? TRIAL_SEED;
   if (monte_carlo.seed == null)
     note(`the study has no seed: ${TRIAL_SEED} is used here, and the coordinator draws another`);
+  requireDrawn(config);
   const sampler = studySampler(config, seed);
   const values = new Float64Array(sampler.names.length);
   sampler.sampleInto(run, values);

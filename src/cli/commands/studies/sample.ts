@@ -30,8 +30,9 @@ export function sampleCommand(): Command {
     .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, INT32_MAX))
     .option('--seed <n>', "in place of the study's own seed", seedOption)
     .action(async (file: string, flags: SampleFlags) => {
-      const { loadStudy } = await import('../../study/check-study.ts');
+      const { loadStudy, requireDrawn } = await import('../../study/check-study.ts');
       const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
+      requireDrawn(submission.config);
       const sampler = studySampler(submission.config, seedOf(submission, flags));
       const selection = selectedRuns(submission.config.monte_carlo, submission.runs_override);
       for (const { pointer, detail } of samplingWarnings(submission.config, selection.count))

@@ -62,7 +62,7 @@ export async function watchBatch(
         ...(isPiped ? answerLines(answer) : []),
       ]);
     }
-    const verdicts = requirements.map((it) => it.verdict);
+    const verdicts = requirements.map((it) => it.verdict ?? 'none');
     return exitCodeOf(status, verdicts, doubts, flags.strict ?? false);
   } finally {
     process.off('SIGINT', onSignal);

@@ -28,6 +28,8 @@ export interface Study {
 export interface KeptStudy extends Study {
   /** The place of its reading among the ends of its runs; see `EndedRuns`. */
   mark: number | undefined;
+  /** Its number of runs, which grows with the rounds of an adaptive study. */
+  readonly totalJobs: number;
   /** The builder of the table, which takes further runs. */
   readonly builder: RunTableBuilder;
   /** The transitions of the runs that have ended. */
@@ -79,7 +81,7 @@ export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_R
   if (head.isCancelled && totalJobs > whole) moves.addUntouched(builder.cancelAbsent());
   else addUntouchedBefore(totalJobs);
   const table = builder.build();
-  return { version, submission, seed, samplingScheme, table, bytes: bytesOf(table), mark, builder, moves };
+  return { version, submission, seed, samplingScheme, totalJobs, table, bytes: bytesOf(table), mark, builder, moves };
 }
 
 /**
@@ -87,6 +89,8 @@ export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_R
  * not all that the head counts; the study must then be read anew.
  */
 export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextRows): Promise<boolean> {
+  // The columns have places for the runs of their reading.
+  if (head.totalJobs !== study.totalJobs) return false;
   const { sampler, selection } = studyOf(head);
   const conditions = endingConditions(study.submission.config.early_termination);
   const records: RunRecord[] = [];
@@ -137,11 +141,11 @@ function addMoves(moves: MoveTally, job: JobRecord, { createdAtMs, timeLimitMs }
 const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
 
 /** The submission with its seed, the runs that the batch holds, and the sampler of their parameters. */
-export function studyOf({ submission: record, samplingScheme, totalJobs }: ReadingHead) {
+export function studyOf({ submission: record, samplingScheme, totalJobs, rounds }: ReadingHead) {
   const { submission, seed } = decodeSubmission(record);
   const { config } = submission;
   const selection = selectedRuns(config.monte_carlo, totalJobs);
-  return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme) };
+  return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme, rounds?.rowOf) };
 }
 
 function recordOf(

@@ -5,7 +5,7 @@ import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
 import { joinTables } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
-import type { ReadingHead, RowKind, RowsRequest, StudyHead } from '../row-readings.ts';
+import type { ReadingHead, RowKind, RowsRequest, StoredRound, StudyHead } from '../row-readings.ts';
 import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
@@ -13,6 +13,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
+import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
 import { Tables } from './table/tables.ts';
 import { Bands, type TelemetryReading } from './telemetry/bands.ts';
@@ -27,6 +28,7 @@ export type CoordinatorMethods = {
   openReadings(batchIds: readonly Uuid[]): Promise<ReadingHead[]>;
   nextRows(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
   readRows(request: RowsRequest): Promise<Uint8Array>;
+  nextRounds(request: { reading: number; from: number }): Promise<StoredRound[]>;
   restartReading(request: { reading: number; from?: number }): Promise<void>;
   closeReading(reading: number): Promise<void>;
   readTelemetry(jobId: Uuid): Promise<TelemetryReading>;
@@ -52,9 +54,10 @@ export type WorkerMethods = {
 
 /** The study as it is now: `known` with the runs that have ended since, or read anew. */
 async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<KeptStudy> {
-  const head = await coordinator.call('openStudy', { batchId, since: known?.mark });
-  const { reading, ended } = head;
+  const opened = await coordinator.call('openStudy', { batchId, since: known?.mark });
+  const { reading, ended } = opened;
   try {
+    const head = await rounds.withRounds(opened);
     if (known !== undefined && ended !== undefined) {
       const rows = (kind: RowKind, runIds: Uint32Array): Promise<Uint8Array> =>
         coordinator.call('readRows', { reading, kind, runIds });
@@ -66,6 +69,7 @@ async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<K
   }
 }
 
+const rounds = new RoundCache((request) => coordinator.call('nextRounds', request));
 const tables = new StudyTables(refreshed, MAX_TABLE_BYTES);
 
 /** How long the files of a band are read. */
@@ -101,6 +105,18 @@ async function closeReadings(readings: readonly number[]): Promise<void> {
   await Promise.all(readings.map((reading) => coordinator.call('closeReading', reading)));
 }
 
+/** The heads with the rounds of adaptive studies; closes the readings where that fails. */
+async function withRounds(heads: readonly ReadingHead[]): Promise<ReadingHead[]> {
+  try {
+    const complete: ReadingHead[] = [];
+    for (const head of heads) complete.push(await rounds.withRounds(head));
+    return complete;
+  } catch (error) {
+    await closeReadings(heads.map((it) => it.reading));
+    throw error;
+  }
+}
+
 const tableRuns = new Tables({
   next: (request) => coordinator.call('nextRows', request),
   rows: (request) => coordinator.call('readRows', request),
@@ -133,11 +149,11 @@ const methods: WorkerMethods = {
     return { bytes: encoded(answer), versions: studies.map((it) => it.version), isLasting };
   },
   async openManifest(batchId) {
-    const head = await coordinator.call('openReading', batchId);
-    return openStream([head], manifestOf(head));
+    const [head] = await withRounds([await coordinator.call('openReading', batchId)]);
+    return openStream([head!], manifestOf(head!));
   },
   async openTable(request) {
-    const heads = await coordinator.call('openReadings', request.batchIds);
+    const heads = await withRounds(await coordinator.call('openReadings', request.batchIds));
     return openStream(heads, tableRuns.pieces(request, heads));
   },
   async nextPiece(stream) {
@@ -153,7 +169,7 @@ const methods: WorkerMethods = {
     await open.pieces.return(undefined).catch(() => {});
   },
   async tablePage(request) {
-    const heads = await coordinator.call('openReadings', request.batchIds);
+    const heads = await withRounds(await coordinator.call('openReadings', request.batchIds));
     try {
       return await tableRuns.page(request, heads);
     } finally {

@@ -9,6 +9,8 @@ import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
 import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
+import { rowDesign, type RowDesign } from '../../../domain/adaptive/round-request.ts';
+import { RowBlocks } from './stored-rounds.ts';
 
 export interface Study {
   /** The submission, with the seed that is used, and without the code of a function. */
@@ -20,6 +22,8 @@ export interface Study {
   /** The metadata that all runs share. */
   metadata: RunMetadata;
   createdAt: Timestamp;
+  /** Of an adaptive study: what its rows must give. */
+  rows?: RowDesign;
 }
 
 /** The capacity of the cache. A miss costs a read and up to some milliseconds. */
@@ -51,18 +55,23 @@ export class StudyCache {
   readonly #source: RecordSource;
   readonly #studies = new Map<Uuid, Study>();
   readonly #computes = new Map<Uuid, ComputeConfig>();
+  readonly #blocks: RowBlocks;
   /** The latest result of `of`: the jobs of one claim are mostly of one study. */
   #latest: Study | undefined;
 
   constructor(source: RecordSource) {
     this.#source = source;
+    this.#blocks = new RowBlocks(source);
   }
 
   /** Returns the study of a batch that exists in the store, or in `source`. */
   of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
     let study = this.#studies.get(batchId);
-    if (study === undefined) study = this.#read(batch, source);
+    // The runs of an adaptive study grow; a reader of the shorter study keeps it.
+    if (study?.rows !== undefined && study.selection.count !== batch.totalJobs) {
+      study = { ...study, selection: selectedRuns(study.submission.config.monte_carlo, batch.totalJobs) };
+    } else if (study === undefined) study = this.#read(batch, source);
     else if (study === this.#latest) return study;
     else this.#studies.delete(batchId);
     this.#latest = study;
@@ -117,9 +126,14 @@ export class StudyCache {
       generated_at: createdAt,
       seed,
     };
-    const sampler = studySampler(submission.config, seed, samplingScheme);
     const selection = selectedRuns(monte_carlo, totalJobs);
-    return { submission, seed, sampler, selection, metadata: Object.freeze(metadata), createdAt };
+    const study = { submission, seed, selection, metadata: Object.freeze(metadata), createdAt };
+    const { config } = submission;
+    if (config.adaptive === undefined) return { ...study, sampler: studySampler(config, seed, samplingScheme) };
+    const rows = rowDesign(config.dispersions);
+    // Of the store, whatever the source: rounds never change, and the sampler outlives a view.
+    const rowOf = this.#blocks.rowsOf(batchId, rows.chosen.length);
+    return { ...study, rows, sampler: studySampler(config, seed, samplingScheme, rowOf) };
   }
 
   #submission(batchId: Uuid, source: RecordSource): ReturnType<typeof decodeSubmission> {

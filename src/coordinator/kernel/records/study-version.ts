@@ -6,5 +6,8 @@ import type { BatchState } from '../actors/actor-kinds.ts';
  * change no answer.
  */
 export function versionOf({ value, context: c }: BatchState): string {
-  return [value, c.completed, c.failed, c.timedOut, c.cancelled, Number(c.cancelRequested)].join('.');
+  const counters = [value, c.completed, c.failed, c.timedOut, c.cancelled, Number(c.cancelRequested)];
+  // An appended round changes the number of runs.
+  if (c.rounds !== undefined) counters.push(c.rounds);
+  return counters.join('.');
 }

@@ -62,7 +62,12 @@ function parametersOf(study: Study, run: number): Readonly<Record<string, number
 }
 
 export function toJob({ value, context: c }: JobState, study: Study): Job {
-  const run_config = { run_id: c.runId, parameters: parametersOf(study, c.runId), metadata: study.metadata };
+  const { sampler, metadata } = study;
+  const run_config = {
+    run_id: c.runId,
+    parameters: parametersOf(study, c.runId),
+    metadata: sampler.drawOf === undefined ? metadata : { ...metadata, draw: sampler.drawOf(c.runId) },
+  };
   const own = {
     id: c.jobId,
     batch_id: c.batchId,
@@ -109,6 +114,15 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
   if (c.parent !== undefined) batch.parent = { batch_id: c.parent.batchId, relation: c.parent.relation };
   const children = childrenOf(read, c);
   if (children.length > 0) batch.children = children;
+  if (c.budget !== undefined) {
+    batch.budget = c.budget;
+    batch.rounds = c.rounds ?? 0;
+    if (c.growing === undefined) batch.closed = true;
+  }
+  if (c.waitingSinceMs !== undefined) {
+    batch.waiting_for_rows = true;
+    batch.waiting_since = timestamp(c.waitingSinceMs);
+  }
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
   if (c.releaseReason !== undefined) batch.release_reason = c.releaseReason;

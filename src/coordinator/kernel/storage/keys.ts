@@ -24,6 +24,12 @@ export const keys = {
   result: (jobId: Uuid) => `!result!${jobId}`,
   /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
   verdicts: (id: Uuid) => `!verdicts!${id}`,
+  /** A round of an adaptive batch. Never changes. */
+  round: (id: Uuid, round: number) => `!round!${roundId(id, round)}`,
+  /** The rows of a round in blocks. Never changes. */
+  rows: (id: Uuid, round: number, block: number) => `!rows!${roundId(id, round)}/${block}`,
+  /** The number of the round that a client's key names. */
+  'round-key': (id: Uuid, key: string) => `!round-key!${id}/${key}`,
   /** Named views of the plots of a batch; absent: none. */
   views: (id: Uuid) => `!views!${id}`,
   /** Files of a batch that were lost before they could be uploaded; absent: none. */
@@ -44,7 +50,12 @@ export const keys = {
   meta: (name: string) => `!meta!${name}`,
 };
 
+/** The id of a round: the batch, and 8 hexadecimal digits. */
+const roundId = (id: Uuid, round: number): string => `${id}/${round.toString(16).padStart(8, '0')}`;
+
 export type KeyKind = keyof typeof keys;
+/** The kinds of records of the rounds of a batch. */
+export const ROUND_KINDS = ['round', 'rows', 'round-key'] as const;
 
 /** Is this the key of a batch's stored state? */
 export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
@@ -59,6 +70,12 @@ export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${k
 export const ofBatch = (kind: 'job' | 'result' | 'requeue' | 'outbox', batchId: Uuid): KeyRange => ({
   gte: `!${kind}!${batchId}`,
   lt: `!${kind}!${batchId.slice(0, 28)}g`,
+});
+
+/** All records of a kind of the rounds of one batch. `0` is the character after `/`. */
+export const roundsOf = (kind: (typeof ROUND_KINDS)[number], batchId: Uuid): KeyRange => ({
+  gte: `!${kind}!${batchId}/`,
+  lt: `!${kind}!${batchId}0`,
 });
 
 /** The id within a key. */

@@ -67,6 +67,8 @@ export const WIRING: Wiring = {
   'job.ended': [{ gather: toBatch }, { gather: toRunner }],
 
   'batch.opened': [],
+  'batch.appended': [],
+  'batch.closed': [],
   'batch.cancelling': [
     {
       *send({ batchId, reason, now }, registry) {

@@ -5,6 +5,8 @@ import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { once, recall, type Idempotency } from '../../kernel/turn/idempotency.ts';
 import { openBatch, type SubmitParts } from '../submit.ts';
 import type { Turn } from '../../kernel/turn/turn.ts';
+import type { Purges } from '../purges.ts';
+import { copyRounds, keepCopies } from './copy-rounds.ts';
 import { familyIdOf } from '../../kernel/records/family.ts';
 import type { Store, StoreView } from '../../kernel/storage/store.ts';
 import type { Study, StudyCache } from '../../kernel/records/study-cache.ts';
@@ -17,6 +19,7 @@ export interface DeriveParts extends SubmitParts {
   store: Store;
   share: EventLoopShare;
   studyCache: StudyCache;
+  purges: Purges;
 }
 
 /** `maxRuns`: the most runs that a batch may have. */
@@ -31,6 +34,8 @@ export interface Derivation<T> {
   selection: RunSelection;
   relation: Relation;
   answer: T;
+  /** The id of a batch whose rounds are copied. */
+  batchId?: Uuid;
 }
 
 /** The answer to a repeated request, once it is on disk. Saves the preparation of a batch that exists already. */
@@ -76,11 +81,26 @@ export async function createDerived<T extends object>(
     const submission = (): BatchSubmission => parts.studyCache.wholeSubmission(batch.context, source);
     const derivation = await derive({ view, batch, study, submission });
     await parts.share.slice();
-    return (await createIfCurrent(parts, parentId, derivation, options, () => true))!;
+    const create = derivation.submission.config.adaptive === undefined ? createIfCurrent : createWithRounds;
+    return (await create(parts, parentId, derivation, options, () => true))!;
   } finally {
     await view.close();
   }
 }
+
+/** Creates a batch with a copy of the rounds of its parent, or neither. */
+const createWithRounds: typeof createIfCurrent = async (parts, parentId, derivation, options, isCurrent) => {
+  const batchId = parts.batchIds.next(parts.clock.now(), parts.clock.random(6));
+  let created: Uuid | undefined;
+  try {
+    await copyRounds(parts, parentId, batchId);
+    const response = await createIfCurrent(parts, parentId, { ...derivation, batchId }, options, isCurrent);
+    created = response?.batch_id;
+    return response;
+  } finally {
+    if (created !== batchId) parts.purges.add(batchId);
+  }
+};
 
 /**
  * Creates the batch, unless `isCurrent`, asked within the turn, returns false: then the preparation is out of date, and the
@@ -89,7 +109,7 @@ export async function createDerived<T extends object>(
 export async function createIfCurrent<T extends object>(
   parts: DeriveParts,
   parentId: Uuid,
-  { submission, selection, relation, answer }: Derivation<T>,
+  { submission, selection, relation, answer, batchId }: Derivation<T>,
   { maxRuns = Infinity, ...idempotency }: GrowthOptions,
   isCurrent: (turn: Turn) => boolean,
 ): Promise<(SubmissionResponse & T) | undefined> {
@@ -104,7 +124,10 @@ export async function createIfCurrent<T extends object>(
     const parent = batchOrThrow(turn, parentId);
     if (!isCurrent(turn)) return {};
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
-    const act = () => ({ ...openBatch(parts, turn, submission, { parent: link, selection }), ...answer });
+    const act = (): SubmissionResponse & T => {
+      if (batchId !== undefined) keepCopies(turn, batchId);
+      return { ...openBatch(parts, turn, submission, { parent: link, selection, batchId }), ...answer };
+    };
     return { response: once(parts, turn, idempotency, act) };
   });
   const { response } = created;

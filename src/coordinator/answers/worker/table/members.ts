@@ -1,5 +1,6 @@
 /** The batches of a table in the analysis worker, and its rows: every run of each, or one of each run of a family. */
 import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../../contract/types.ts';
+import type { RoundLookup } from '../../../../domain/adaptive/rows.ts';
 import type { RunSelection } from '../../../../domain/runs/run-selection.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
@@ -14,6 +15,8 @@ export interface Member {
   replicate: number;
   selection: RunSelection;
   sampler: Sampler;
+  /** The rounds of an adaptive study. */
+  rounds: RoundLookup | undefined;
   submission: BatchSubmission;
   /** The conditions that may have ended a run early. */
   conditions: readonly TerminationCondition[];
@@ -52,7 +55,8 @@ export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingH
     const { enabled, conditions } = submission.config.early_termination;
     const replicate = submission.config.monte_carlo.replicate ?? 0;
     const rules = enabled ? conditions : [];
-    return { head, replicate, selection, sampler, submission, conditions: rules, next: nextOf(head) };
+    const { rounds } = head;
+    return { head, replicate, selection, sampler, rounds, submission, conditions: rules, next: nextOf(head) };
   });
   members.sort((a, b) => a.replicate - b.replicate || (a.head.batchId < b.head.batchId ? -1 : 1));
   return members.map((it, place) => ({ ...it, place }));

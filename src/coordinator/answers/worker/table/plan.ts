@@ -24,7 +24,8 @@ export function planOf(members: readonly Member[], types: OutputTypes, request: 
     for (const name of sampler.names) parameters.set(name, { name, units: dispersions[name]?.units });
     for (const [name, it] of Object.entries(submission.outputs ?? {})) outputs.set(name, { name, ...it });
   }
-  const all = allColumns({ parameters: [...parameters.values()], outputs: [...outputs.values()], types });
+  const hasRounds = members.every(({ rounds }) => rounds !== undefined);
+  const all = allColumns({ parameters: [...parameters.values()], outputs: [...outputs.values()], types, hasRounds });
   const comparesAsNumbers = ({ member }: Column): boolean => types.hasNumbers(member);
   const { columns, where, sort = [] } = request;
   return {

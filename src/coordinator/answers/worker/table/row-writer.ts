@@ -58,6 +58,8 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
     of: ({ run }) => run.result?.would_terminate && ruleText(run.result.would_terminate),
   },
   telemetry_lost: { kinds: RESULT, of: ({ run }) => run.result?.telemetry?.lost },
+  round: { kinds: [], of: ({ member, run }) => member.rounds?.roundOf(run.runId) },
+  draw: { kinds: [], of: ({ member, run }) => member.sampler.drawOf?.(run.runId) },
 };
 
 /** The kinds of records that the columns are read from. */

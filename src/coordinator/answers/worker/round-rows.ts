@@ -1,0 +1,93 @@
+/** The rounds of adaptive studies in the analysis worker: their rows in memory, since samplers ask for them run by run. */
+import type { RoundRecord, Uuid } from '../../../contract/types.ts';
+import { rowDesign } from '../../../domain/adaptive/round-request.ts';
+import {
+  BLOCK_ROWS,
+  decodeBlock,
+  type RoundLookup,
+  type RowBlock,
+  type RunRow,
+} from '../../../domain/adaptive/rows.ts';
+import { decodeSubmission } from '../../kernel/records/study-cache.ts';
+import type { ReadingHead, StoredRound } from '../row-readings.ts';
+
+/** Studies whose rounds stay in memory. */
+const MAX_STUDIES = 8;
+
+interface HeldRound {
+  first: number;
+  count: number;
+  blocks: RowBlock[];
+}
+
+/** The rounds of one study, in their order. Rounds never change, so that only new ones are read. */
+export class RoundRows implements RoundLookup {
+  readonly #width: number;
+  readonly #rounds: HeldRound[] = [];
+
+  /** `width`: numbers of a row. */
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  get count(): number {
+    return this.#rounds.length;
+  }
+
+  add({ record, blocks }: StoredRound): void {
+    const { first_run_id: first, count } = JSON.parse(record) as RoundRecord;
+    this.#rounds.push({ first, count, blocks: blocks.map((it) => decodeBlock(it, this.#width)) });
+  }
+
+  /** @throws RangeError for a run of no round */
+  roundOf(run: number): number {
+    let [least, greatest] = [0, this.#rounds.length - 1];
+    while (least < greatest) {
+      const middle = (least + greatest + 1) >> 1;
+      if (this.#rounds[middle]!.first <= run) least = middle;
+      else greatest = middle - 1;
+    }
+    const it = this.#rounds[least];
+    if (it !== undefined && run >= it.first && run < it.first + it.count) return least;
+    throw new RangeError(`run ${run} is in no round of the study`);
+  }
+
+  readonly rowOf = (run: number): RunRow => {
+    const { first, blocks } = this.#rounds[this.roundOf(run)]!;
+    const row = run - first;
+    const { values, draws } = blocks[Math.floor(row / BLOCK_ROWS)]!;
+    const at = row % BLOCK_ROWS;
+    return { values, offset: at * this.#width, draw: draws?.[at] ?? run };
+  };
+}
+
+/** The rounds of the studies that were asked about last. */
+export class RoundCache {
+  readonly #read: (request: { reading: number; from: number }) => Promise<StoredRound[]>;
+  readonly #studies = new Map<Uuid, RoundRows>();
+
+  /** `read`: the rounds of a reading from a number on; none after the last one. */
+  constructor(read: (request: { reading: number; from: number }) => Promise<StoredRound[]>) {
+    this.#read = read;
+  }
+
+  /** The head of a reading with the rounds of its study, where it is adaptive. */
+  async withRounds<H extends ReadingHead>(head: H): Promise<H> {
+    // Decoding the submission of every study for this would cost more than the search.
+    if (!head.submission.includes('"adaptive"')) return head;
+    const { config } = decodeSubmission(head.submission).submission;
+    if (config.adaptive === undefined) return head;
+    let rounds = this.#studies.get(head.batchId);
+    this.#studies.delete(head.batchId);
+    rounds ??= new RoundRows(rowDesign(config.dispersions).chosen.length);
+    this.#studies.set(head.batchId, rounds);
+    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
+    for (;;) {
+      const from = rounds.count;
+      const read = await this.#read({ reading: head.reading, from });
+      if (read.length === 0) return { ...head, rounds };
+      // Another reading may have added some of them meanwhile.
+      for (const round of read.slice(rounds.count - from)) rounds.add(round);
+    }
+  }
+}

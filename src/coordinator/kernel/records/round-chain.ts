@@ -1,0 +1,86 @@
+/**
+ * Checks the records of the rounds of one study in their order: numbers and runs without gaps, rows that match their digest, and the chain of
+ * hashes from the submission on.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import type { RoundRecord, RowsRecord } from '../../../contract/types.ts';
+import { BLOCK_ROWS, decodeBlock, digestStart, hashBlock } from '../../../domain/adaptive/rows.ts';
+import { recordDigest } from './stored-rounds.ts';
+
+export class RoundChain {
+  readonly #names: readonly string[];
+  readonly #report: (fault: string) => void;
+  /** The digest that the next record must name; undefined: any. */
+  #previous: string | undefined;
+  #open: { record: RoundRecord; hash: Hash; blocks: number; rows: number } | undefined;
+  rounds = 0;
+  runs = 0;
+
+  /** `names`: the chosen ones, sorted. `start`: the digest of the submission; undefined for a study that came of another one. */
+  constructor(names: readonly string[], start: string | undefined, report: (fault: string) => void) {
+    this.#names = names;
+    this.#previous = start;
+    this.#report = report;
+  }
+
+  /** The digest of the last record; undefined before one. */
+  get head(): string | undefined {
+    return this.rounds === 0 ? undefined : this.#previous;
+  }
+
+  /** Takes the record of the next round; its blocks follow. */
+  round(text: string): void {
+    this.#close();
+    const record = JSON.parse(text) as RoundRecord;
+    const { round, first_run_id: first, count, previous } = record;
+    if (round !== this.rounds) this.#report(`round ${round} follows round ${this.rounds - 1}`);
+    if (first !== this.runs)
+      this.#report(`round ${round} begins with run ${first}, and the runs before end at ${this.runs - 1}`);
+    if (this.#previous !== undefined && previous !== this.#previous) {
+      this.#report(`round ${round} names another record before it: the chain is broken`);
+    }
+    this.#previous = recordDigest(text);
+    this.rounds = round + 1;
+    this.runs = first + count;
+    this.#open = { record, hash: digestStart(createHash('sha256'), this.#names), blocks: 0, rows: 0 };
+  }
+
+  /** Takes the next block of the round; undefined where its record is missing. */
+  block(text: string | undefined): void {
+    const open = this.#open;
+    if (open === undefined) {
+      this.#report('a block of rows follows no round');
+      return;
+    }
+    const { round } = open.record;
+    const size = Math.min(BLOCK_ROWS, open.record.count - open.rows);
+    open.blocks += 1;
+    open.rows += size;
+    if (text === undefined) {
+      this.#report(`block ${open.blocks - 1} of round ${round} is missing`);
+      return;
+    }
+    try {
+      if ((JSON.parse(text) as RowsRecord).rows !== size) throw new RangeError(`it must have ${size} rows`);
+      hashBlock(open.hash, decodeBlock(text, this.#names.length));
+    } catch (error) {
+      this.#report(`block ${open.blocks - 1} of round ${round} cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  /** Ends the check of the last round. */
+  finish(): void {
+    this.#close();
+  }
+
+  #close(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { round, count, digest, first_run_id: first } = open.record;
+    if (open.rows !== count) this.#report(`round ${round} has ${open.rows} of its ${count} rows`);
+    else if (open.hash.digest('hex') !== digest) {
+      this.#report(`the rows of round ${round} (runs ${first} to ${first + count - 1}) do not match their digest`);
+    }
+  }
+}

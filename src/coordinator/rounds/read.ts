@@ -1,0 +1,249 @@
+/** Readings of the rounds of adaptive studies: the list, one round, its results once its runs have ended, and the check of all of them. */
+import { runClassOf, type RunClass } from '../../analysis/table/run-class.ts';
+import type { Abandoned } from '../../base/abandonment.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import type {
+  JobRecord,
+  Round,
+  RoundDetail,
+  RoundProgress as OpenRound,
+  RoundRecord,
+  RoundResults,
+  RoundRow,
+  RoundsCheck,
+  StoredResult,
+  Uuid,
+} from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { jobId } from '../../domain/ids.ts';
+import { outputsOf } from '../../domain/runs/outputs.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
+import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import { RoundChain } from '../kernel/records/round-chain.ts';
+import { blocksOf, readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
+import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import type { Store, StoreView } from '../kernel/storage/store.ts';
+import type { GroupCommit } from '../kernel/turn/group-commit.ts';
+import { openListing, listing, type Listing } from '../reads/listings.ts';
+import type { RoundProgress } from './round-progress.ts';
+
+interface ReadParts {
+  store: Store;
+  share: EventLoopShare;
+  studyCache: StudyCache;
+  groupCommit: GroupCommit;
+  roundProgress: RoundProgress;
+}
+
+/** Items of one chunk of a list. */
+const CHUNK = 100;
+/** The most faults that a check lists. */
+const MAX_FAULTS = 100;
+
+const sourceOf = (view: Pick<StoreView, 'get'>): { read(key: string): string | undefined } => ({
+  read: (key) => view.get(key),
+});
+
+/** @throws SimbatchError `unknown-batch`, `not-external` for a study without rounds */
+function adaptiveStudy(
+  parts: ReadParts,
+  view: Pick<StoreView, 'get'>,
+  batchId: Uuid,
+): { state: BatchState; study: Study } {
+  const state = readBatch(view, batchId);
+  const study = parts.studyCache.of(state.context, sourceOf(view));
+  if (study.rows !== undefined) return { state, study };
+  throw new SimbatchError('not-external', `batch ${batchId} has a fixed number of runs and no rounds`);
+}
+
+function roundOrThrow(view: Pick<StoreView, 'get'>, batchId: Uuid, round: number): RoundRecord {
+  const record = readRound(sourceOf(view), batchId, round);
+  if (record !== undefined) return record;
+  throw new SimbatchError('unknown-round', `batch ${batchId} has no round ${round}`);
+}
+
+function toRound(parts: ReadParts, { value, context }: BatchState, record: RoundRecord): Round {
+  const { round, first_run_id: first, count, digest, key, label, note, source, previous, appended_at } = record;
+  const isTracked = context.budget !== undefined && !isTerminal(value);
+  const complete = isTracked ? parts.roundProgress.isComplete(context.batchId, round) : isTerminal(value);
+  return {
+    round,
+    first_run_id: first,
+    count,
+    run_ids: RunSelection.between(first, first + count).toString(),
+    digest,
+    key,
+    label,
+    note,
+    source,
+    previous,
+    appended_at,
+    complete,
+  };
+}
+
+/** The rounds of a study from the number `from` on, at most `limit`. @throws SimbatchError `unknown-batch`, `not-external` */
+export function rounds(
+  parts: ReadParts,
+  batchId: Uuid,
+  { from = 0, limit = Infinity }: { from?: number; limit?: number } = {},
+): Promise<Listing<Round>> {
+  return openListing(parts, (view) => {
+    const { state } = adaptiveStudy(parts, view, batchId);
+    const source = sourceOf(view);
+    async function* chunks(): AsyncGenerator<Round[]> {
+      for (let next = from; next < from + limit;) {
+        await parts.share.slice();
+        const chunk: Round[] = [];
+        for (; next < from + limit && chunk.length < CHUNK; next++) {
+          const record = readRound(source, batchId, next);
+          if (record === undefined) break;
+          chunk.push(toRound(parts, state, record));
+        }
+        if (chunk.length > 0) yield chunk;
+        if (chunk.length < CHUNK) return;
+      }
+    }
+    return Promise.resolve(listing(view, chunks(), {}, () => '', state.context.rounds));
+  });
+}
+
+/** One round with its runs by class. @throws SimbatchError `unknown-batch`, `not-external`, `unknown-round` */
+export async function roundDetail(parts: ReadParts, batchId: Uuid, number: number): Promise<RoundDetail> {
+  const view = parts.store.snapshot();
+  try {
+    const { state } = adaptiveStudy(parts, view, batchId);
+    const record = roundOrThrow(view, batchId, number);
+    const counts: RoundDetail['counts'] = {};
+    for await (const classes of parts.share.mapped(runsOf(record), (run) =>
+      classOf(state, jobRecord(view, state, run)),
+    )) {
+      for (const it of classes) counts[it] = (counts[it] ?? 0) + 1;
+    }
+    return { ...toRound(parts, state, record), complete: counts['open'] === undefined, counts };
+  } finally {
+    await view.close();
+  }
+}
+
+/** The round that a client's key names. @throws SimbatchError `unknown-batch`, `not-external`, `unknown-round` */
+export async function roundByKey(parts: ReadParts, batchId: Uuid, key: string): Promise<RoundDetail> {
+  adaptiveStudy(parts, parts.store, batchId);
+  const number = parts.store.get(keys['round-key'](batchId, key));
+  if (number !== undefined) return roundDetail(parts, batchId, Number(number));
+  throw new SimbatchError(
+    'unknown-round',
+    `no round of batch ${batchId} has the key ${JSON.stringify(key.slice(0, 200))}`,
+  );
+}
+
+/** The results of a round as JSON in pieces; or its progress, where runs have not ended. */
+export type ResultsAnswer = { progress: OpenRound } | { pieces: readonly string[] };
+
+/**
+ * The runs of a round, ascending, once all of them have ended; waits for that up to `waitMs`.
+ * @throws SimbatchError `unknown-batch`, `not-external`, `unknown-round`
+ */
+export async function roundResults(
+  parts: ReadParts,
+  batchId: Uuid,
+  number: number,
+  { waitMs = 0, abandoned }: { waitMs?: number; abandoned?: Abandoned } = {},
+): Promise<ResultsAnswer> {
+  adaptiveStudy(parts, parts.store, batchId);
+  roundOrThrow(parts.store, batchId, number);
+  await parts.roundProgress.wait(batchId, number, waitMs, abandoned);
+  const view = parts.store.snapshot();
+  try {
+    const { state, study } = adaptiveStudy(parts, view, batchId);
+    const record = roundOrThrow(view, batchId, number);
+    const head = { round: number, first_run_id: record.first_run_id, count: record.count };
+    const counts: RoundResults['counts'] = {};
+    const pieces: string[] = [`${JSON.stringify(head).slice(0, -1)},"results":[`];
+    const rowOf = (run: number): [RunClass, string] => {
+      const row = toRow(view, state, study, run);
+      return [row.class as RunClass, JSON.stringify(row)];
+    };
+    for await (const rows of parts.share.mapped(runsOf(record), rowOf)) {
+      for (const [it] of rows) counts[it] = (counts[it] ?? 0) + 1;
+      pieces.push((pieces.length === 1 ? '' : ',') + rows.map(([, text]) => text).join(','));
+    }
+    if (counts['open'] !== undefined) return { progress: { ...head, counts, complete: false } };
+    pieces.push(`],"counts":${JSON.stringify(counts)},"complete":true}`);
+    return { pieces };
+  } finally {
+    await view.close();
+  }
+}
+
+function* runsOf({ first_run_id: first, count }: RoundRecord): Generator<number> {
+  for (let run = first; run < first + count; run++) yield run;
+}
+
+function jobRecord(view: StoreView, { context }: BatchState, run: number): JobRecord | undefined {
+  const record = view.get(keys.job(jobId(context.batchId, run)));
+  return record === undefined ? undefined : (JSON.parse(record) as JobRecord);
+}
+
+/** A run without a record is untouched, or was cancelled with its study. */
+function classOf({ context }: BatchState, job: JobRecord | undefined): RunClass {
+  if (job === undefined) return context.cancelRequested ? 'cancelled' : 'open';
+  return runClassOf(job.value, job.attempts.at(-1)?.reason ?? null);
+}
+
+function toRow(view: StoreView, state: BatchState, { sampler }: Study, run: number): RoundRow {
+  const id = jobId(state.context.batchId, run);
+  const job = jobRecord(view, state, run);
+  const record = job === undefined ? undefined : view.get(keys.result(id));
+  const result = record === undefined ? undefined : (JSON.parse(record) as StoredResult);
+  const error = job?.error ?? result?.error_message ?? undefined;
+  const row: RoundRow = {
+    run_id: run,
+    job_id: id,
+    class: classOf(state, job),
+    parameters: sampler.parameters(run),
+    draw: sampler.drawOf!(run),
+    outputs: result === undefined ? {} : Object.fromEntries(outputsOf(result.metadata)),
+  };
+  return error === undefined ? row : { ...row, error };
+}
+
+/** Checks the rows of every round against their digest, and the chain of records. @throws SimbatchError `unknown-batch`, `not-external` */
+export async function checkRounds(parts: ReadParts, batchId: Uuid): Promise<RoundsCheck> {
+  await parts.groupCommit.durable();
+  const view = parts.store.snapshot();
+  try {
+    const { state, study } = adaptiveStudy(parts, view, batchId);
+    const { parent, rounds: expected, totalJobs } = state.context;
+    const faults: string[] = [];
+    const report = (fault: string): void => {
+      if (faults.length < MAX_FAULTS) faults.push(fault);
+    };
+    const names = study.rows!.chosen.map(({ name }) => name);
+    const start = parent === undefined ? recordDigest(view.get(keys.submission(batchId)) ?? '') : undefined;
+    const chain = new RoundChain(names, start, report);
+    for (let number = 0; ; number++) {
+      await parts.share.slice();
+      const text = view.get(keys.round(batchId, number));
+      if (text === undefined) break;
+      chain.round(text);
+      const { count } = JSON.parse(text) as RoundRecord;
+      for (let block = 0; block < blocksOf(count); block++) {
+        await parts.share.slice();
+        chain.block(view.get(keys.rows(batchId, number, block)));
+      }
+    }
+    chain.finish();
+    const { rounds: found, runs } = chain;
+    // A study that came of another one may hold a part of its runs.
+    if (parent === undefined && (found !== (expected ?? 0) || runs !== totalJobs)) {
+      report(`the study counts ${expected ?? 0} rounds with ${totalJobs} runs, and ${found} with ${runs} are stored`);
+    }
+    const verdict = faults.length === 0 ? 'identical' : 'differs';
+    return { rounds: found, runs, verdict, head: chain.head ?? null, faults };
+  } finally {
+    await view.close();
+  }
+}

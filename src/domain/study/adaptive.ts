@@ -1,0 +1,63 @@
+/** The rules of adaptive studies, whose runs are appended in rounds: what such a study must and must not say. Accepts incomplete input. */
+import { pointerToken } from '../../base/json/json-pointer.ts';
+import type { Fault } from '../../contract/types.ts';
+
+/** Members that fix the runs of a study in advance, or stop it: they contradict rounds. */
+const EXCLUDED: readonly (readonly string[])[] = [
+  ['config', 'monte_carlo', 'run_ids'],
+  ['config', 'monte_carlo', 'replicate'],
+  ['runs_override'],
+  ['policy', 'stop_when'],
+];
+
+/** Returns these faults of a presumed BatchSubmission. */
+export function adaptiveFaults(submission: unknown): Fault[] {
+  const config = memberAt(submission, ['config']);
+  const isAdaptive = memberAt(config, ['monte_carlo', 'sampling_method']) === 'adaptive';
+  const adaptive = memberAt(config, ['adaptive']);
+  if (!isAdaptive) {
+    const method = String(memberAt(config, ['monte_carlo', 'sampling_method']));
+    const detail = `is for studies with the sampling method adaptive, and this one has ${method}; leave it out`;
+    return [...(adaptive === undefined ? [] : [{ pointer: '/config/adaptive', detail }]), ...chosenFaults(config)];
+  }
+  const missing = {
+    pointer: '/config/adaptive',
+    detail: 'is missing; an adaptive study says {"algorithm": "external"}',
+  };
+  return [
+    ...(adaptive === undefined ? [missing] : []),
+    ...algorithmFaults(adaptive),
+    ...EXCLUDED.filter((path) => (memberAt(submission, path) ?? null) !== null).map((path) => ({
+      pointer: path.map((name) => pointerToken(name)).join(''),
+      detail: 'does not go with the sampling method adaptive, whose runs are appended in rounds; leave it out',
+    })),
+  ];
+}
+
+/** The shape refuses any other algorithm; this says why. */
+function algorithmFaults(adaptive: unknown): Fault[] {
+  if (memberAt(adaptive, ['algorithm']) !== 'rare_event') return [];
+  const detail = 'is "rare_event", which is not available in this version; "external" is: clients append the rounds';
+  return [{ pointer: '/config/adaptive/algorithm', detail }];
+}
+
+/** Only the rows of an adaptive study give the numbers of chosen parameters. */
+function chosenFaults(config: unknown): Fault[] {
+  const dispersions = memberAt(config, ['dispersions']);
+  if (typeof dispersions !== 'object' || dispersions === null) return [];
+  return Object.entries(dispersions)
+    .filter(([, dispersion]) => memberAt(dispersion, ['distribution', 'type']) === 'chosen')
+    .map(([name]) => ({
+      pointer: `/config/dispersions${pointerToken(name)}/distribution/type`,
+      detail: 'is "chosen", which only an adaptive study has (sampling_method: adaptive); give it a distribution',
+    }));
+}
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return at;
+}
