@@ -170,7 +170,8 @@ export class ObjectStore {
     key: string,
     { range, signal }: { range: string | undefined; signal: AbortSignal },
   ): Promise<Response> {
-    const headers = { 'accept-encoding': 'identity', ...(range === undefined ? {} : { range }) };
+    // With a range `fetch` adds `identity` itself: a second one would change the header that is signed.
+    const headers: Record<string, string> = range === undefined ? { 'accept-encoding': 'identity' } : { range };
     try {
       const request = await this.#client.sign(this.#address(bucket, key, {}), { method, headers, redirect: 'manual' });
       return await fetch(request, { signal });

@@ -1,0 +1,80 @@
+/** The parts of the program in which mutants are drawn, with the tests nearest to each. */
+
+export interface Area {
+  name: string;
+  /** Files, or folders with all files below. */
+  sources: readonly string[];
+  /** Test files, or folders with all files below `test/`. */
+  quick: readonly string[];
+  /** The same of simulations and of tests that start programs: run on the mutants that the quick ones do not find. */
+  slow: readonly string[];
+}
+
+export const AREAS: readonly Area[] = [
+  {
+    name: 'judgement',
+    sources: ['src/coordinator/judgement', 'src/analysis/requirements'],
+    quick: [
+      'coordinator/judgement',
+      'analysis/requirements',
+      'analysis/questions.test.ts',
+      'coordinator/slices.test.ts',
+    ],
+    slow: ['sim/stopping.test.ts'],
+  },
+  {
+    name: 'checkpoints',
+    sources: ['src/coordinator/files/checkpoints', 'src/runner/checkpoints'],
+    quick: ['coordinator/files/checkpoints', 'runner/checkpoints'],
+    slow: ['e2e/runner/checkpoints.test.ts', 'e2e/object-store/checkpoints.test.ts'],
+  },
+  {
+    name: 'warm launch',
+    sources: ['src/runner/launch'],
+    quick: ['runner/launch', 'machines/warm.test.ts'],
+    slow: [
+      'e2e/runner/launch/starter.test.ts',
+      'e2e/runner/launch/warm-python.test.ts',
+      'e2e/runner/launch/same-node.test.ts',
+    ],
+  },
+  {
+    name: 'launcher',
+    sources: ['src/launcher/config', 'src/launcher/decision', 'src/launcher/loop', 'src/launcher/state'],
+    quick: ['launcher'],
+    slow: ['sim/launcher/launcher.test.ts', 'e2e/launcher/slurm.test.ts'],
+  },
+  {
+    name: 'growth',
+    sources: ['src/coordinator/studies/growth', 'src/domain/study/growth.ts'],
+    quick: ['coordinator/studies/growth', 'coordinator/studies/run-selection.test.ts', 'coordinator/slices.test.ts'],
+    slow: [],
+  },
+  {
+    name: 'files',
+    sources: ['src/coordinator/files', 'src/runner/files'],
+    quick: ['coordinator/files', 'runner/files', 'runner/parts.test.ts', 'runner/durability.test.ts'],
+    slow: ['e2e/runner/files/serve-files.test.ts', 'e2e/object-store/uploads.test.ts'],
+  },
+  {
+    name: 'webhooks',
+    sources: ['src/coordinator/notifications', 'machines/notification'],
+    quick: ['machines/notification.test.ts', 'coordinator/notifications'],
+    slow: ['sim/notifications.test.ts'],
+  },
+  {
+    name: 'questions',
+    sources: ['src/analysis/questions', 'src/analysis/compare', 'src/analysis/conclusion', 'src/coordinator/answers'],
+    quick: [
+      'analysis/questions.test.ts',
+      'analysis/compare',
+      'analysis/conclusion',
+      'analysis/outputs/convergence.test.ts',
+      'analysis/table',
+      'coordinator/answers',
+      'coordinator/reads/study-answer.test.ts',
+      'http/new-question.test.ts',
+    ],
+    slow: ['coordinator/slices.test.ts', 'analysis/studies.test.ts'],
+  },
+];
