@@ -36,12 +36,11 @@ export class StoreWatch {
   readonly #parts: Parts;
   readonly #looks = new Map<string, Look>();
   /** The object that it writes; one for each process, so that a store that forbids deletion keeps one. */
-  readonly #key: string;
+  #key: string | undefined;
   #looking: Promise<void> | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#key = `.simbatch-probe/${Buffer.from(parts.clock.random(8)).toString('hex')}`;
   }
 
   /** Begins the first look; the start does not wait for it. */
@@ -96,6 +95,8 @@ export class StoreWatch {
     const { objectStore, clock, hooks } = this.#parts;
     for (const bucket of objectStore?.buckets ?? []) {
       if (objectStore === undefined) return;
+      // Random numbers are drawn where there is a store alone, so that recordings without one stay the same.
+      this.#key ??= `.simbatch-probe/${Buffer.from(clock.random(8)).toString('hex')}`;
       const fault = await probeBucket(objectStore, { bucket, key: this.#key, now: () => clock.now() });
       const before = this.#looks.get(bucket);
       this.#looks.set(bucket, { atMs: clock.now(), ...(fault === undefined ? {} : { fault }) });
