@@ -43,7 +43,7 @@ import {
 } from './route.ts';
 import { routes } from './routes/index.ts';
 import { routing } from './routing.ts';
-import { writerFor } from './response/serialize.ts';
+import { toJson } from './response/serialize.ts';
 import type { SessionRevalidation } from './security/session-revalidation.ts';
 import { sendComputed } from './response/computed.ts';
 import { nothingHere } from './nothing-here.ts';
@@ -185,7 +185,6 @@ function servingOf(app: AppOptions): (route: Route) => Middleware {
       parameter: pathParameter(route),
       hasFilePath: hasFilePath(route),
       isListing: route.query?.['cursor'] !== undefined,
-      write: writerFor(route.response),
     };
     return (ctx) => serve(ctx, served, options);
   };
@@ -198,7 +197,6 @@ interface ServedRoute {
   parameter: PathParameter | undefined;
   hasFilePath: boolean;
   isListing: boolean;
-  write: (value: unknown) => string;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -247,15 +245,15 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     service: options.service,
   };
   const answer = await route.handle(options.coordinator, call);
-  if (answer instanceof LateAnswer) return sendLater(ctx, answer, served.write, options);
+  if (answer instanceof LateAnswer) return sendLater(ctx, answer, options);
   if (answer instanceof StatusAnswer) return sendStatus(ctx, answer);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
   else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer, options.clock);
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
-  else if (route.answer === 'single') sendTagged(ctx, served.write(answer));
-  else sendJson(ctx, served.write(answer), options.stopping.aborted);
+  else if (route.answer === 'single') sendTagged(ctx, toJson(answer));
+  else sendJson(ctx, toJson(answer), options.stopping.aborted);
 }
 
 /** The digest of a request by its body; one of a certain batch by its path too. */

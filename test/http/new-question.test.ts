@@ -105,6 +105,7 @@ describe('http: a new question', function () {
     const file = join(root, 'answer.txt');
     const ask = async (...args: string[]): Promise<[code: number, text: string]> => {
       await writeFile(file, '');
+      process.exitCode = undefined;
       const code = await run!(['ask', 'open-runs', 'latest', ...args, '-f', file, '--endpoint', endpoint]);
       return [code, await readFile(file, 'utf8')];
     };

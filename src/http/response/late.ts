@@ -6,27 +6,26 @@ import { type Context, sendBody } from '../application.ts';
 import type { LateAnswer } from '../answers.ts';
 import { nameAnswer, sendJson, type RequestState } from './json.ts';
 import { answerError, type FaultLog } from './problem.ts';
+import { toJson } from './serialize.ts';
 
 /** Sends the answer, or its problem, once it is known. Returns at once. */
 export function sendLater(
   ctx: Context,
   { value }: LateAnswer,
-  toText: (value: unknown) => string,
   options: { log: FaultLog; stopping: AbortSignal },
 ): void {
   // Koa must not answer when the middlewares end.
   ctx.respond = false;
-  (ctx.state as RequestState).sentLater = whenKnown(ctx, value, toText, options);
+  (ctx.state as RequestState).sentLater = whenKnown(ctx, value, options);
 }
 
 async function whenKnown(
   ctx: Context,
   value: Promise<unknown>,
-  toText: (value: unknown) => string,
   { log, stopping }: { log: FaultLog; stopping: AbortSignal },
 ): Promise<void> {
   try {
-    sendJson(ctx, toText(await value), stopping.aborted);
+    sendJson(ctx, toJson(await value), stopping.aborted);
     return;
   } catch (error) {
     nameAnswer(ctx);

@@ -27,8 +27,6 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import { mergeOf, namesOf } from '../../../contract/codegen/member-functions.ts';
-import { registry } from '../../../contract/build.ts';
-import { jsonWriterOf } from '../../../contract/codegen/json-writer.ts';
 import { RunnerRecord } from '../../../contract/records/records.ts';
 import { encodeJob } from './job-codec.ts';
 import { keys } from '../storage/keys.ts';
@@ -96,11 +94,12 @@ const encode = ({ value, context }: { value: string; context: object }): string 
   `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
 /** A heartbeat, a claim and the end of a run each write their runner. */
-const encodeRunner = jsonWriterOf(RunnerRecord, {
-  pathOf: (name) => (name === 'value' ? ['value'] : ['context', name]),
-  resolve: (id) => registry.get(id)!,
-  asTheyAre: ['RunnerCapabilities'],
-}) as unknown as (state: RunnerState) => string;
+const { value: _, ...runnerMembers } = RunnerRecord.properties;
+const toRunnerRecord = mergeOf<[RunnerState, RunnerContext], Record<string, unknown>>(
+  ['value'],
+  namesOf(runnerMembers),
+);
+const encodeRunner = (state: RunnerState): string => JSON.stringify(toRunnerRecord(state, state.context));
 
 export function decodeBatch(record: string): BatchState {
   const { value, ...context } = JSON.parse(record) as { value: BatchStatus } & BatchContext;

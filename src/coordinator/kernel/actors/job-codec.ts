@@ -1,6 +1,6 @@
 /** The JSON encoding of the records of a job. Every job is written three times, so this is the hottest code of the write path. */
-import { equalityOf } from '../../../contract/codegen/member-functions.ts';
-import { jsonWriterOf } from '../../../contract/codegen/json-writer.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
+import { equalityOf, mergeOf, namesOf } from '../../../contract/codegen/member-functions.ts';
 import { JOB_MEMBERS, type JobHistoryState } from '../../../contract/members/members.ts';
 import { JobRecord } from '../../../contract/records/records.ts';
 import { StoredResult } from '../../../contract/resources/jobs.ts';
@@ -12,9 +12,8 @@ interface EncodableJob {
   context: JobHistoryState;
 }
 
-const toRecord = jsonWriterOf(JobRecord, {
-  pathOf: (name) => (name === 'value' ? ['value'] : ['context', name]),
-}) as unknown as (state: EncodableJob) => string;
+const { value: _, ...history } = JobRecord.properties;
+const toRecord = mergeOf<[EncodableJob, JobHistoryState], JobRecord>(['value'], namesOf(history));
 const isSameHistory = equalityOf<JobHistoryState>(JOB_MEMBERS);
 
 /** The job encoded last, and its record. */
@@ -26,9 +25,11 @@ let latest: { state: EncodableJob; json: string } | undefined;
  */
 export function encodeJob(state: EncodableJob): string {
   const isSame = latest?.state.value === state.value && isSameHistory(latest.state.context, state.context);
-  if (latest === undefined || !isSame) latest = { state, json: toRecord(state) };
+  if (latest === undefined || !isSame) latest = { state, json: JSON.stringify(toRecord(state, state.context)) };
   return latest.json;
 }
 
+const ofResult = mergeOf<[StoredResult], StoredResult>(namesOf(StoredResult.properties));
+
 /** Returns the record of a result. Members that the runner measured are written as they came. */
-export const encodeResult: (result: StoredResult) => string = jsonWriterOf(StoredResult, { resolve: () => ({}) });
+export const encodeResult = (result: StoredResult): string => stringifyExact(ofResult(result));
