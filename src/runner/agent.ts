@@ -65,7 +65,7 @@ export class Agent {
   readonly #serveFiles: () => Promise<void>;
   readonly #checkpoints: StoredCheckpoints;
   #wake: () => void = () => {};
-  /** It leaves because of a signal, and not by itself. */
+  /** True when the runner leaves because of a signal, and not by itself. */
   #isSignalled = false;
   /** Aborted when the runner leaves, or the machine proves unfit, while it asks for jobs. */
   #asking = new AbortController();

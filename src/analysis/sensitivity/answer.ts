@@ -1,4 +1,4 @@
-/** The shape of a sensitivity analysis, of the schema of the answer. */
+/** The shape of a sensitivity analysis, derived from the schema of its answer. */
 import type { StudySensitivity } from '../../contract/types.ts';
 import type { AnswerHeader } from '../table/header.ts';
 

@@ -38,7 +38,7 @@ function descriptorsIn(directory: string): number[] | undefined {
   }
 }
 
-/** False where it is not known. */
+/** True for a descriptor that exec closes; false where the system does not say. */
 function isClosedOnExec(descriptor: number): boolean {
   try {
     const [, flags = '0'] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];

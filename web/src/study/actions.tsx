@@ -169,7 +169,7 @@ export function Labels({ batch: { labels = {} } }: { batch: Batch }) {
   );
 }
 
-/** Pause, and the studies that this one came of or that came of it. */
+/** The reason of a pause, and links to the parent and the children of a study. */
 export function BatchRelations({ batch }: { batch: Batch }) {
   const { parent, children = [] } = batch;
   return (
