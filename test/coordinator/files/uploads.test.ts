@@ -193,6 +193,12 @@ describe('coordinator/files/uploads', () => {
       expect(await wrong('f.txt', 'HELLO!', other)).to.match(/has no upload of this `upload_id`/);
     const etags = [createHash('md5').update('hello').digest('hex')];
     expect(await refusal([{ path: 'large.bin', upload_id, etags }])).to.match(/has no upload of this `upload_id`/);
+    const large = await begin('large.bin');
+    const { parts = [] } = declared('large.bin', LARGE);
+    const others = { upload_id: large.upload_id, parts: parts.toReversed() };
+    expect(await begin('large.bin', LARGE, others).then(String, (it: Error) => it.message)).to.match(
+      /was declared with another content/,
+    );
     // Valid after a restart: nothing of it is in memory.
     await scene.restart();
     await complete([{ path: 'f.txt', upload_id, etags }]);
