@@ -20,6 +20,20 @@ export const RunnerCapabilities = named(
       'Simulations it accepts; empty or `*` means any.',
       LIMITS.tags,
     ),
+    environment_allowed: Type.Optional(
+      listOf(
+        name('A name, or a prefix with `*`.'),
+        'Variables that a study may set in `container.environment`: a run with another one goes to no such runner; absent: not stated.',
+        LIMITS.tags,
+      ),
+    ),
+    container_images: Type.Optional(
+      listOf(
+        text('An image, or a prefix with `*`.', { maxLength: LIMITS.pathLength }),
+        'Images that a study may name, with `container_runtime`; absent: not stated.',
+        LIMITS.tags,
+      ),
+    ),
     python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Version of its Python.' })),
     container_runtime: Type.Optional(
       Type.String({

@@ -40,6 +40,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
   const isOver = isTerminal(state.value);
   const { submission } = parts.studyCache.of(state.context);
   const { early_termination: earlyTermination, telemetry } = submission.config;
+  const { container } = submission.config.compute;
   return findingsOf({
     ...ofBatch(state),
     batchId,
@@ -50,7 +51,8 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     ...launchersOf(parts, batchId),
     earlyTermination,
     variables: telemetry.variables,
-    image: imageOf(submission.config.compute.container.image),
+    image: imageOf(container.image),
+    container: { environment: container.environment ?? null, image: container.image },
     ...unsentOf(parts, batchId),
     ...(await filesOf(parts, batchId, telemetry.storage.s3_bucket)),
     attempts: tally.summary(),

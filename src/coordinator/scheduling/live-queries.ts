@@ -2,16 +2,17 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, jobId } from '../../domain/ids.ts';
-import type { JobRecord, Uuid } from '../../contract/types.ts';
+import type { JobRecord, RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory, type RecordSource } from '../kernel/actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
+import { refusalsOf } from '../../domain/runner-settings.ts';
 import { freeCapacityOf } from '../../domain/scheduling.ts';
 import type { Statistics } from './statistics.ts';
 import { isInTime } from './run-length.ts';
 import type { Scheduler, SchedulerSources } from './scheduler.ts';
-import { couldTake, workRequestOf } from './work-request.ts';
+import { couldTake, workRequestOf, type WorkRequest } from './work-request.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
 
@@ -36,12 +37,12 @@ function isOtherFree(
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
   notThis: string,
-  staysLongEnough: (endsAtMs: number | undefined) => boolean,
+  takes: (runner: Pick<WorkRequest, 'capabilities' | 'endsAtMs'>) => boolean,
 ): boolean {
   for (const activation of directory.runners.values()) {
     if (activation.id === notThis || !longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) continue;
     const request = workRequestOf(stateOf(activation), 1, 0);
-    if (request !== undefined && couldTake(request, batch) && staysLongEnough(request.endsAtMs)) return true;
+    if (request !== undefined && couldTake(request, batch) && takes(request)) return true;
   }
   return false;
 }
@@ -55,19 +56,34 @@ function isOtherConnected(
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
   batch: BatchContext,
   notThis: string,
-  staysLongEnough: (endsAtMs: number | undefined) => boolean,
+  takes: (runner: Pick<WorkRequest, 'capabilities' | 'endsAtMs'>) => boolean,
 ): boolean {
   for (const activation of directory.runners.values()) {
     const state = stateOf(activation);
     const { capabilities, slotsLost, endsAtMs } = state.context;
     const takesWork = activation.id !== notThis && (state.value === 'Idle' || state.value === 'Busy');
     const capacity = freeCapacityOf(capabilities, [], slotsLost);
-    if (!takesWork || !staysLongEnough(endsAtMs) || !couldTake({ capabilities, capacity }, batch)) continue;
+    if (!takesWork || !takes({ capabilities, endsAtMs }) || !couldTake({ capabilities, capacity }, batch)) continue;
     const request = workRequestOf(state, 1, 0);
     const isFull = request === undefined || !couldTake(request, batch);
     if (isFull || longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) return true;
   }
   return false;
+}
+
+/** Returns true when the settings of a runner refuse nothing of the study. A damaged record must not keep other studies from work. */
+function isAllowed(
+  studies: Pick<StudyCache, 'computeOf'>,
+  { batchId }: BatchContext,
+  capabilities: RunnerCapabilities,
+): boolean {
+  try {
+    const { environment = null, image } = studies.computeOf(batchId).container;
+    return refusalsOf(capabilities, { environment, image }) === undefined;
+  } catch (error) {
+    if (error instanceof SimbatchError && error.code === 'store-damaged') return true;
+    throw error;
+  }
 }
 
 /** Returns the last runner of the run that a run of an audit repeats. A damaged record must not keep other studies from work. */
@@ -86,19 +102,33 @@ function originalRunner(source: RecordSource, { parent }: BatchContext, runId: n
 export const schedulerSources = (
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
-  { runAt }: Pick<StudyCache, 'runAt'>,
+  studies: Pick<StudyCache, 'runAt' | 'computeOf'>,
   statistics: Statistics,
   source: RecordSource,
 ): SchedulerSources => {
+  const allows: SchedulerSources['isAllowed'] = (batch, capabilities) => isAllowed(studies, batch, capabilities);
   const inTime: SchedulerSources['isInTime'] = (...ends) => isInTime(statistics, ...ends);
   return {
     isInTime: inTime,
     isTouched: (id) => directory.isTouched(id),
-    runAt,
+    runAt: studies.runAt,
+    isAllowed: allows,
     originalRunner: (audit, runId) => originalRunner(source, audit, runId),
     isOtherConnected: (batch, notThis, now) =>
-      isOtherConnected(directory, longPolls, batch, notThis, (endsAtMs) => inTime(batch, now, endsAtMs)),
+      isOtherConnected(
+        directory,
+        longPolls,
+        batch,
+        notThis,
+        ({ capabilities, endsAtMs }) => inTime(batch, now, endsAtMs) && allows(batch, capabilities),
+      ),
     isOtherFree: (batch, notThis, now) =>
-      isOtherFree(directory, longPolls, batch, notThis, (endsAtMs) => inTime(batch, now, endsAtMs)),
+      isOtherFree(
+        directory,
+        longPolls,
+        batch,
+        notThis,
+        ({ capabilities, endsAtMs }) => inTime(batch, now, endsAtMs) && allows(batch, capabilities),
+      ),
   };
 };

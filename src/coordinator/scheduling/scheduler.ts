@@ -10,7 +10,7 @@ import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../.
 import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { fits, minus, supports } from '../../domain/scheduling.ts';
-import type { Uuid } from '../../contract/types.ts';
+import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
 import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
 
@@ -49,6 +49,8 @@ export interface SchedulerSources {
   isOtherConnected(batch: BatchContext, notThis: string, now: number): boolean;
   /** Returns true when a run of the batch that starts now ends before `endsAtMs`; undefined: no end. */
   isInTime(batch: BatchContext, now: number, endsAtMs: number | undefined): boolean;
+  /** Returns true when the settings of the runner refuse nothing that the study of the batch sets. */
+  isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
 }
 
 /** More than the active runs of any batch, so that one step of priority outweighs them. */
@@ -201,6 +203,7 @@ export class Scheduler {
       if (!supports(request.capabilities, batch.context.simulationName)) continue;
       if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))
         continue;
+      if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       batch.plannedActive += 1;

@@ -18,6 +18,7 @@ import { encodeSubmission } from '../kernel/records/study-cache.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
+import { settingsWarnings } from './settings-warnings.ts';
 import type { BatchIdGenerator } from '../kernel/storage/batch-id-generator.ts';
 
 export interface SubmitParts extends IdempotencyParts {
@@ -74,6 +75,7 @@ export function openBatch(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),
   );
   if (origin === undefined) warnings.push(...planningWarnings(submission, totalJobs));
+  warnings.push(...settingsWarnings(parts.directory, submission));
   const response: SubmissionResponse = {
     batch_id: batchId,
     total_jobs: totalJobs,

@@ -1,5 +1,6 @@
 /** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
 import type { AttemptSummary } from '../runs/attempt-tally.ts';
+import type { ContainerWish } from '../runner-settings.ts';
 import type { ResourceRequest, RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,
@@ -41,6 +42,8 @@ export interface Situation {
   simulation: string;
   /** `compute.container.image`; undefined when the study names none. */
   image: string | undefined;
+  /** The part of `compute.container` that the settings of runners may refuse. */
+  container: ContainerWish;
   /** `compute.max_parallel_jobs`; 0 means no cap. */
   maxParallelJobs: number;
   /** The resources that one run requests. */

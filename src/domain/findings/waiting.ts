@@ -12,7 +12,9 @@ import {
   type Rule,
   type Situation,
 } from './finding.ts';
+import { refusalsOf } from '../runner-settings.ts';
 import { launcherRules } from './launchers.ts';
+import { refusedBySettings } from './settings.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');
 const allOf = (count: number, which: string): string =>
@@ -33,7 +35,11 @@ const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner
 /** Connected runners that are not drained, large enough for one run, were they free, and stay long enough. */
 export const ableRunners = (it: Situation): Runner[] =>
   connected(it).filter(
-    (runner) => runner.status !== 'Maintenance' && isLargeEnough(it, runner) && staysLongEnough(it, runner),
+    (runner) =>
+      runner.status !== 'Maintenance' &&
+      isLargeEnough(it, runner) &&
+      staysLongEnough(it, runner) &&
+      refusalsOf(runner.capabilities, it.container) === undefined,
   );
 
 const PAUSED: Rule = {
@@ -176,11 +182,16 @@ const TOO_LARGE: Rule = {
   },
 };
 
+const SETTINGS_REFUSE = refusedBySettings((it) => accepting(it).filter((runner) => isLargeEnough(it, runner)));
+
 const LIFETIME_TOO_SHORT: Rule = {
   code: 'lifetime-too-short',
   find(situation) {
     const { runLength, now } = situation;
-    const runners = accepting(situation).filter((runner) => isLargeEnough(situation, runner));
+    const runners = accepting(situation).filter(
+      (runner) =>
+        isLargeEnough(situation, runner) && refusalsOf(runner.capabilities, situation.container) === undefined,
+    );
     if (runners.some((runner) => staysLongEnough(situation, runner))) return undefined;
     const { timeLimitMs, meanMs } = runLength;
     const length =
@@ -285,6 +296,7 @@ const CHAIN: readonly Rule[] = [
   ALL_DRAINED,
   NO_SLOTS,
   TOO_LARGE,
+  SETTINGS_REFUSE,
   LIFETIME_TOO_SHORT,
   CAP_REACHED,
   AUDIT_WAITS,

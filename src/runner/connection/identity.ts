@@ -1,5 +1,6 @@
 /** The identity of a runner: what it states when it registers, apart from the runs it holds. */
 import type { RegisterRequest } from '../../contract/types.ts';
+import { ALLOWED } from '../launch/environment.ts';
 import { supportedSimulationTypes, type RunnerConfig } from '../config/config.ts';
 
 export type Identity = Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;
@@ -23,7 +24,10 @@ export function identityOf(config: RunnerConfig, { instance, pythonVersion, endM
       gpu_available: config.gpuAvailable,
       supported_simulation_types: supportedSimulationTypes(config),
       ...(pythonVersion === undefined ? {} : { python_version: pythonVersion }),
-      ...(config.containers.runtime === 'none' ? {} : { container_runtime: config.containers.runtime }),
+      ...(config.containers.runtime === 'none'
+        ? {}
+        : { container_runtime: config.containers.runtime, container_images: [...config.containers.images] }),
+      environment_allowed: [...ALLOWED, ...config.environmentAllowed],
     },
     tags: [...config.tags],
     instance,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { matchesAny } from '../launch/environment.ts';
+import { matchesAny } from '../../domain/runner-settings.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import { commandOf } from '../launch/engine.ts';
 import type { Engine } from '../config/engines.ts';

@@ -2,6 +2,7 @@
  * The environment of a simulation: an allow list of the runner's own variables, and an allow list of those that a study may
  * set. Variables such as PATH, LD_PRELOAD or PYTHONSTARTUP decide which code runs, so neither list is open by default.
  */
+import { matchesAny, RESERVED } from '../../domain/runner-settings.ts';
 
 /** Variables of the runner that every simulation gets: paths, locale, and the libraries and devices of the machine. */
 export const INHERITED: readonly string[] = [
@@ -66,14 +67,6 @@ export const ALLOWED: readonly string[] = [
   'CUDA_VISIBLE_DEVICES',
   'ROCR_VISIBLE_DEVICES',
 ];
-
-/** The prefix of the run contract and of the runner's own settings. */
-const RESERVED = 'SVC_';
-
-/** True when a pattern is the name, or ends in `*` and begins like it. */
-export function matchesAny(name: string, patterns: readonly string[]): boolean {
-  return patterns.some((it) => (it.endsWith('*') ? name.startsWith(it.slice(0, -1)) : name === it));
-}
 
 /** The variables of the runner that simulations get: `INHERITED` and `further`, never one with the prefix `SVC_`. */
 export function inheritedEnvironment(

@@ -16,6 +16,8 @@ export interface RunnerSketch {
   disk?: number;
   offset?: number;
   runtime?: string;
+  allows?: string[];
+  images?: string[];
 }
 
 export function runner({
@@ -32,6 +34,8 @@ export function runner({
   disk,
   offset,
   runtime,
+  allows,
+  images,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -44,6 +48,8 @@ export function runner({
       gpu_available: false,
       supported_simulation_types: takes,
       ...(runtime === undefined ? {} : { container_runtime: runtime }),
+      ...(allows === undefined ? {} : { environment_allowed: allows }),
+      ...(images === undefined ? {} : { container_images: images }),
     },
     current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
     tags: [],
@@ -81,6 +87,7 @@ export function situation(
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',
     image: undefined,
+    container: { environment: null, image: '' },
     maxParallelJobs: 0,
     demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },
     runLength: { timeLimitMs: 0, meanMs: 0 },
