@@ -74,7 +74,7 @@ describe('coordinator/studies: settings of runners', () => {
     await register('r1', ['A']);
     await register('r2', ['B']);
     const both = await submit({ A: '1', B: '2' });
-    expect(both.warnings.map(({ pointer }) => pointer.split('/').at(-1)).toSorted()).to.deep.equal(['A', 'B']);
+    expect(both.warnings.map(({ pointer }) => pointer.split('/').at(-1))).to.have.members(['A', 'B']);
     await register('r3', ['*']);
     const { batchId, warnings } = await submit({ SVC_TOKEN: 'x' });
     expect(warnings.map(({ detail }) => detail).join()).to.contain('"SVC_TOKEN"');
