@@ -39,8 +39,8 @@ export function refusalsOf(
 }
 
 /**
- * Returns what keeps a study from these runners: the variables and the image that all of them refuse, or, where each refuses another one, all of
- * those; undefined when one of them takes it, or there is none.
+ * Returns the variables and the image that all of these runners refuse, or, where each refuses another one, all that any refuses;
+ * undefined when a runner takes the study, or there is none.
  */
 export function commonRefusals(pool: readonly RunnerCapabilities[], wish: ContainerWish): Refusals | undefined {
   const each = pool.map((it) => refusalsOf(it, wish));

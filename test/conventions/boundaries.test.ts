@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/base/package.ts';
 
 describe('conventions/boundaries', () => {
   const text = readFileSync(join(packageRoot, 'docs/security.md'), 'utf8');
-  const section = text.slice(text.indexOf('\n## Boundaries\n'));
+  const [, section = ''] = /\n## Boundaries\n([^]*?)\n## /.exec(text) ?? [];
   const rows = section
     .split('\n')
     .filter((line) => line.startsWith('| '))

@@ -53,7 +53,7 @@ describe('coordinator/studies: settings of runners', () => {
     expect([await claim('r1'), await claim('r3'), await claim('r2')]).to.deep.equal([0, 5, 0]);
   });
 
-  it('a study that needs none of it passes one that waits', async () => {
+  it('a study without such a variable is executed before a study that waits', async () => {
     await register('r1', ['SIM_*']);
     await submit({ OTHER: 'x' });
     await submit({ SIM_A: 'x' });
