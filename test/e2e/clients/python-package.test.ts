@@ -57,6 +57,8 @@ describe('the Python package', function () {
   this.timeout(SUITE_MS);
 
   it('passes its own tests on each Python, all of them where everything is demanded', async function () {
+    // Three suites side by side, on a machine that may be busy.
+    this.timeout(2_700_000);
     const pythons = interpreters();
     for (const it of pythons) needs(this, 'pytest, cloudpickle, pandas, polars, pyarrow, scipy, tqdm', it);
     const ends = await Promise.all(pythons.map((it) => suite(it)));

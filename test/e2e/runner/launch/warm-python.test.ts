@@ -266,13 +266,14 @@ describe('runner/launch: a warm Python', function () {
       env: { ...bench.env, SVC_OUTPUT_DIR: '-'.repeat(4200) },
     });
     const channel = child.stdio[3] as Duplex;
-    const lines: Record<string, unknown>[] = [];
+    let text = '';
+    channel.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     const until = async (type: string) => {
       for (;;) {
-        const found = lines.find((it) => it['type'] === type);
+        const lines = text.split('\n').slice(0, -1);
+        const found = lines.map((line) => JSON.parse(line) as Record<string, unknown>).find((it) => it['type'] === type);
         if (found !== undefined) return found;
-        const [chunk] = (await once(channel, 'data')) as [Buffer];
-        for (const line of chunk.toString().trim().split('\n')) lines.push(JSON.parse(line) as Record<string, unknown>);
+        await new Promise((resolve) => setTimeout(resolve, 5));
       }
     };
     await until('ready');
