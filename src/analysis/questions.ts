@@ -11,6 +11,7 @@ import { attribution } from './questions/attribution.ts';
 import { compare } from './questions/compare.ts';
 import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
+import { indices } from './questions/indices.ts';
 import { sensitivity } from './questions/sensitivity.ts';
 import { summary } from './questions/summary.ts';
 import { telemetryBand } from './questions/telemetry-band.ts';
@@ -25,6 +26,7 @@ export const QUESTIONS = [
   distributions,
   verdicts,
   sensitivity,
+  indices,
   attribution,
   convergence,
   worst,

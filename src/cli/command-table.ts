@@ -199,6 +199,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'which parameters drive an output',
       load: async () => (await import('./commands/analysis/causes.ts')).sensitivityCommand(),
     },
+    indices: {
+      summary: "Sobol' indices of an output, with a design for them",
+      load: async () => (await import('./commands/analysis/indices.ts')).indicesCommand(),
+    },
     diff: {
       summary: 'compare two studies',
       load: async () => (await import('./commands/analysis/causes.ts')).diffCommand(),

@@ -61,6 +61,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   verdict: ['simbatch verdict latest', 'simbatch verdict latest --on miss_m --condition "<= 50" --probability 0.9'],
   why: ['simbatch why latest', 'simbatch why latest --failing "outputs.miss_m > 50"'],
   sensitivity: ['simbatch sensitivity latest miss_m'],
+  indices: ['simbatch indices latest miss_m'],
   diff: ['simbatch diff 01a1fd51 latest'],
   worst: ['simbatch worst latest miss_m -k 5'],
   convergence: ['simbatch convergence latest miss_m --half-width 0.5'],

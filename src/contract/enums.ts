@@ -1,7 +1,9 @@
 /** The enumerations on the wire: statuses, reasons, methods. Imports no package, so that web pages may import it. */
 
+/** The methods whose runs are a sample of the dispersions. */
+export const SAMPLE_METHODS = ['latin_hypercube', 'monte_carlo', 'quasi_monte_carlo'] as const;
 /** The methods that draw all runs from the seed. */
-export const DRAWING_METHODS = ['latin_hypercube', 'monte_carlo', 'quasi_monte_carlo'] as const;
+export const DRAWING_METHODS = [...SAMPLE_METHODS, 'saltelli'] as const;
 export type DrawingMethod = (typeof DRAWING_METHODS)[number];
 export const SAMPLING_METHODS = [...DRAWING_METHODS, 'adaptive'] as const;
 export type SamplingMethod = (typeof SAMPLING_METHODS)[number];

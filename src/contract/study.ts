@@ -9,6 +9,17 @@ import { INT32_MAX, LIMITS } from './limits.ts';
 import { LABEL_KEY_PATTERN } from './patterns.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
 
+export const IndexDesign = named(
+  'IndexDesign',
+  'What the blocks of a `saltelli` design are for.',
+  submitted({
+    indices: enumOf(['total'], "`total`: first-order and total Sobol' indices."),
+    second_order: Type.Optional(
+      flag('True: also second-order indices, with blocks of 2 inputs + 2 runs. False or absent: of inputs + 2 runs.'),
+    ),
+  }),
+);
+
 export const MonteCarloConfig = named(
   'MonteCarloConfig',
   'Number of runs and method of sampling.',
@@ -16,7 +27,7 @@ export const MonteCarloConfig = named(
     runs: int32('Number of runs; of an adaptive study the most runs that it may have.'),
     sampling_method: enumOf(
       SAMPLING_METHODS,
-      '`latin_hypercube`: stratified, best coverage with few runs. `monte_carlo`: pure random. `quasi_monte_carlo`: low-discrepancy sequence. `adaptive`: runs are appended in rounds, up to `runs`.',
+      "`latin_hypercube`: stratified, best coverage with few runs. `monte_carlo`: pure random. `quasi_monte_carlo`: low-discrepancy sequence. `saltelli`: blocks of runs for Sobol' indices. `adaptive`: runs are appended in rounds, up to `runs`.",
     ),
     seed: optionalNullable(
       int64('A fixed seed makes the study reproducible. Null or absent: one is drawn, stored and reported.'),
@@ -27,6 +38,7 @@ export const MonteCarloConfig = named(
         { maxLength: LIMITS.selectionLength },
       ),
     ),
+    design: optionalNullable(ref(IndexDesign)),
     replicate: optionalNullable(
       int32('An independent randomisation of the same design: 0 is the first. Null or absent: 0.'),
     ),

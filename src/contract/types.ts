@@ -8,6 +8,7 @@ export type * from './answers/causes.ts';
 export type * from './answers/comparison.ts';
 export type * from './answers/conclusion.ts';
 export type * from './answers/header.ts';
+export type * from './answers/indices.ts';
 export type * from './answers/outputs.ts';
 export type * from './answers/requirements.ts';
 export type * from './answers/table.ts';

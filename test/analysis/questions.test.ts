@@ -46,12 +46,15 @@ describe('analysis/questions', () => {
         ? { status: 'Failed', reason: 'exit', parameters }
         : { status: 'Completed', parameters, outputs };
     });
-    const submission = study({ runs: 60 });
+    const { config, ...rest } = study({ runs: 60 });
+    const design = { ...config.monte_carlo, sampling_method: 'saltelli' } as const;
+    const submission = { ...rest, config: { ...config, monte_carlo: design } };
     const file = fileAnalysis({ table: tableOf(runs), submission, warnings: [] });
     const { batchId } = tableOf(runs);
     const required: Record<string, Record<string, unknown>> = {
       verdicts: { output: 'miss', condition: '<= 50', probability: 0.5 },
       sensitivity: { output: 'miss' },
+      indices: { output: 'miss' },
       convergence: { output: 'miss', quantity: 'p50' },
       worst: { output: 'miss' },
       compare: { with: batchId },

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .study.parts import JointRequirement as JointRequirement
     from .study.parts import Requirement as Requirement
     from .study.parts import Rule as Rule
+    from .study.parts import Saltelli as Saltelli
     from .study.parts import Telemetry as Telemetry
     from .study.study import Study as Study
     from .study.trial import Trial as Trial
@@ -73,7 +74,7 @@ _HOMES = {
     ".local.opening": "open",
     ".study.distributions": "Beta Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
     "Triangular Uniform Weibull",
-    ".study.parts": "EarlyTermination JointRequirement Policy Requirement Rule Telemetry",
+    ".study.parts": "EarlyTermination JointRequirement Policy Requirement Rule Saltelli Telemetry",
     ".study.study": "Study",
     ".study.trial": "Trial",
 }

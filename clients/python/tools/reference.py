@@ -27,7 +27,7 @@ Everything here is a member of `simbatch`.
 """
 
 GROUPS = [
-    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Policy", "Trial"]),
+    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Saltelli", "Policy", "Trial"]),
     (
         "Distributions",
         ["Distribution", "Normal", "Uniform", "Exponential", "Gamma", "Beta", "Fixed", "Lognormal", "Loguniform", "Weibull"]
@@ -42,7 +42,7 @@ GROUPS = [
     ),
 ]
 FILES = ["RunFiles", "RunFile"]
-ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
+ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Indices", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
 ANSWERS += ["LiveTelemetry"]
 
 

@@ -8,7 +8,7 @@ import { closestMatch } from '../../base/text/closest-match.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault } from '../../contract/types.ts';
 import { MAX_GROUP, connectedGroups, factorOf } from './correlation.ts';
-import { SOBOL_DIMENSIONS } from './sobol.ts';
+import { SOBOL_DIMENSIONS } from './designs/sobol.ts';
 
 /** Where every distribution is tried for overflow: the least and greatest uniform there are, and the middle. */
 const PROBES = [2 ** -53, 0.5, 1 - 2 ** -53];

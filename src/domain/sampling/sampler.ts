@@ -15,10 +15,11 @@ import type {
 } from '../../contract/types.ts';
 import { copula, correlatedGroups } from './correlation.ts';
 import { deriveKey } from './key.ts';
-import { latinHypercubeUniforms } from './latin-hypercube.ts';
-import { monteCarloUniforms } from './monte-carlo.ts';
-import { quasiMonteCarloUniforms } from './quasi-monte-carlo.ts';
-import { directionNumbers } from './sobol.ts';
+import { latinHypercubeUniforms } from './designs/latin-hypercube.ts';
+import { monteCarloUniforms } from './designs/monte-carlo.ts';
+import { quasiMonteCarloUniforms } from './designs/quasi-monte-carlo.ts';
+import { type DrawnParameter, saltelliDesign, saltelliUniforms } from './designs/saltelli.ts';
+import { directionNumbers } from './designs/sobol.ts';
 
 /** The algorithm of this version, stored with each batch: a later algorithm gets a new name and leaves old studies as they were. */
 export const SAMPLING_SCHEME = 'mc-sampler/1';
@@ -30,6 +31,8 @@ export interface SamplingPlan {
   seed: Seed;
   /** Which independent randomisation of the design; 0 or absent is the first. */
   replicate?: number | null;
+  /** The blocks of a `saltelli` design. */
+  design?: { second_order?: boolean } | null;
   correlations?: readonly Correlation[] | null;
 }
 
@@ -60,11 +63,12 @@ const drawingMethod = (method: SamplingMethod): DrawingMethod => (method === 'ad
 /** A draw may be any run id. */
 const DRAWS = 2 ** 31;
 
-/** How a method makes the uniforms of one parameter. `rank` is the place of its name among all names, sorted. */
-const METHODS: Record<DrawingMethod, (key: Uint32Array, runs: number, rank: number) => Uniforms> = {
-  monte_carlo: (key) => monteCarloUniforms(key),
-  latin_hypercube: (key, runs) => latinHypercubeUniforms(key, runs),
-  quasi_monte_carlo: (key, _runs, rank) => quasiMonteCarloUniforms(key, directionNumbers(rank)),
+/** How a method makes the uniforms of one parameter. */
+const METHODS: Record<DrawingMethod, (parameter: DrawnParameter) => Uniforms> = {
+  monte_carlo: ({ name, key }) => monteCarloUniforms(key(name)),
+  latin_hypercube: ({ name, key, runs }) => latinHypercubeUniforms(key(name), runs),
+  quasi_monte_carlo: ({ name, key, rank }) => quasiMonteCarloUniforms(key(name), directionNumbers(rank)),
+  saltelli: saltelliUniforms,
 };
 
 /** The schemes this version can reproduce. */
@@ -104,14 +108,20 @@ export function createSampler(
   const seedDecimal = seedToDecimal(monteCarlo.seed);
   // Names are sorted by code unit and not by locale: the order must be the same on every machine.
   const names = Object.keys(dispersions).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const key = (name: string): Uint32Array => deriveKey(scheme, method, seedDecimal, name, monteCarlo.replicate ?? 0);
+  const blocks = saltelliDesign({ dispersions, monte_carlo: monteCarlo });
   const columns: Column[] = [];
   for (const [rank, name] of names.entries()) {
     const { distribution } = dispersions[name]!;
     const { argument } = distributionEntry(distribution.type)!;
-    const key = (): Uint32Array => deriveKey(scheme, method, seedDecimal, name, monteCarlo.replicate ?? 0);
     columns.push({
       random: argument === 'uniform',
-      argument: argument === 'uniform' ? methods[method](key(), runs, rank) : argument === 'run' ? runItself : nothing,
+      argument:
+        argument === 'uniform'
+          ? methods[method]({ name, rank, runs, key, blocks })
+          : argument === 'run'
+            ? runItself
+            : nothing,
       value: quantileFunction(distribution),
     });
   }

@@ -3,6 +3,7 @@ import { distributionEntry } from '../../base/distributions/table.ts';
 import type { BatchConfig, SubmissionWarning } from '../../contract/types.ts';
 import { RunSelection } from '../runs/run-selection.ts';
 import { connectedGroups } from './correlation.ts';
+import { saltelliDesign } from './designs/saltelli.ts';
 
 /** The members of `config` that decide how it is sampled. */
 type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>;
@@ -17,6 +18,7 @@ export function samplingWarnings(config: Design, totalJobs: number): SubmissionW
   );
   if (totalJobs === 0 || !random) return [];
   if (method === 'latin_hypercube') return latinHypercubeWarnings(config, totalJobs);
+  if (method === 'saltelli') return saltelliWarnings(config, totalJobs);
   return method === 'quasi_monte_carlo' ? quasiMonteCarloWarnings(config, totalJobs) : [];
 }
 
@@ -76,6 +78,23 @@ function quasiMonteCarloWarnings(config: Design, totalJobs: number): SubmissionW
     const below = 2 ** Math.floor(Math.log2(totalJobs));
     const detail = `quasi_monte_carlo is balanced only when the runs are a power of two: use ${below} or ${2 * below}, not ${totalJobs}`;
     warnings.push({ code: 'quasi-monte-carlo-not-a-power-of-two', pointer, detail });
+  }
+  return warnings;
+}
+
+function saltelliWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
+  const { runs } = config.monte_carlo;
+  const { rows } = saltelliDesign(config);
+  const warnings: SubmissionWarning[] = [];
+  if (totalJobs < runs) {
+    const detail = `${totalJobs} of the ${runs} runs of the design: indices use the blocks of ${rows} runs of which every run has a value`;
+    warnings.push({ code: 'saltelli-incomplete', pointer: '/config/monte_carlo/runs', detail });
+  }
+  const blocks = runs / rows;
+  if (!Number.isInteger(Math.log2(blocks))) {
+    const below = 2 ** Math.floor(Math.log2(blocks));
+    const detail = `${blocks} blocks of ${rows} runs: the points are balanced only when the blocks are a power of two; use ${below * rows} or ${2 * below * rows} runs`;
+    warnings.push({ code: 'saltelli-not-a-power-of-two', pointer: '/config/monte_carlo/runs', detail });
   }
   return warnings;
 }

@@ -10,6 +10,7 @@ import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
+import { saltelliFaults } from '../sampling/designs/saltelli.ts';
 import { adaptiveFaults } from './adaptive.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
 
@@ -51,9 +52,12 @@ function designFaults(config: unknown): Fault[] {
   );
   // Where a dispersion is unreadable, a name that is missing is not a fault of the correlations.
   const areReadable = typeof given === 'object' && Object.keys(given ?? {}).length === Object.keys(dispersions).length;
+  const design = (monteCarlo ?? {}) as BatchConfig['monte_carlo'];
+  const correlations = wellFormed(member(config, 'correlations'));
   return [
-    ...dispersionFaults({ dispersions, monte_carlo: (monteCarlo ?? {}) as BatchConfig['monte_carlo'] }),
-    ...(areReadable ? correlationFaults(wellFormed(member(config, 'correlations')), dispersions) : []),
+    ...dispersionFaults({ dispersions, monte_carlo: design }),
+    ...(areReadable ? saltelliFaults({ dispersions, monte_carlo: design, correlations }) : []),
+    ...(areReadable ? correlationFaults(correlations, dispersions) : []),
     ...selectionFaults(monteCarlo),
   ];
 }

@@ -5,6 +5,9 @@ import { answerTo, concluded, QUESTIONS, type Asked } from '../../../src/analysi
 import { RunTableBuilder, type RunRecord, type TableLayout } from '../../../src/analysis/table/table-builder.ts';
 import type { StudyVerdicts } from '../../../src/contract/types.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
+import { type RunTable, runsOf } from '../../../src/analysis/table/run-table.ts';
+import type { BatchConfig } from '../../../src/contract/types.ts';
+import { study } from '../../support/studies.ts';
 
 const BATCH = '019a0000-0000-8000-8000-000000000000';
 const requirements = [
@@ -13,6 +16,7 @@ const requirements = [
 ];
 const QUERIES: Readonly<Record<string, readonly object[]>> = {
   sensitivity: [{ output: 'y' }],
+  indices: [{ output: 'y' }],
   worst: [{ output: 'y', k: 3 }],
   compare: [{ with: BATCH }],
   convergence: [{}, { output: 'y' }, { output: 'y', quantity: 'p90' }],
@@ -32,8 +36,16 @@ function built(layout: Partial<TableLayout>, runs: number, records: readonly (Ru
   return builder;
 }
 
+/** A design for indices, of whole blocks, with at least as many runs as the table has. */
+function configOf(table: RunTable): BatchConfig {
+  const { config } = study({ runs: Math.ceil(runsOf(table) / 4) * 4 });
+  const dispersions = { x: config.dispersions['wind']!, z: config.dispersions['wind']! };
+  return { ...config, dispersions, monte_carlo: { ...config.monte_carlo, sampling_method: 'saltelli' } };
+}
+
 async function answers(builder: RunTableBuilder): Promise<Record<string, unknown>> {
-  const study = { table: builder.build(), submission: { requirements } };
+  const table = builder.build();
+  const study = { table, submission: { requirements, config: configOf(table) } };
   const all: Record<string, unknown> = {};
   for (const name of questions)
     for (const query of QUERIES[name] ?? [{}]) {

@@ -5,7 +5,7 @@ import type { Asked } from '../../../src/analysis/questions.ts';
 import { joinTables } from '../../../src/analysis/table/join.ts';
 import { estimateMean } from '../../../src/analysis/outputs/mean.ts';
 import { NumberSeries } from '../../../src/analysis/numeric/statistics.ts';
-import { Scene } from '../../support/scene.ts';
+import { codeOf, Scene } from '../../support/scene.ts';
 import { study } from '../../support/studies.ts';
 import { tableOf } from '../../analysis/tables.ts';
 
@@ -23,11 +23,16 @@ describe('coordinator/answers of a family', () => {
     return JSON.parse(new TextDecoder().decode(answer.body)) as T;
   };
 
-  /** Completes all open runs with the wind as their output. */
-  async function completed(): Promise<void> {
+  /** Ends all open runs: those that fail by `fails`, the others with the wind as their output. */
+  async function completed(fails: (run: number) => boolean = () => false): Promise<void> {
     const { assignments } = await scene.claimRaw('a', 200);
     const reports = assignments.flatMap(({ job, attempt }): contract.Report[] => {
       const end = { job_id: job.id, attempt };
+      if (fails(job.run_config.run_id))
+        return [
+          { type: 'start', ...end },
+          { type: 'fail', ...end, reason: 'invalid', error_message: 'no value' },
+        ];
       const metadata = { y: job.run_config.parameters['wind']! };
       const result = { execution_time_secs: 1, output_files: [], metadata };
       return [
@@ -65,6 +70,38 @@ describe('coordinator/answers of a family', () => {
     const convergence = { name: 'convergence', batchId, query: { output: 'y', quantity: 'mean' } } as const;
     const { points } = await ask<contract.Convergence>(convergence, true);
     expect(points.map((it) => it.n)).to.deep.equal([16, 32, 48, 64]);
+  });
+
+  it('completes a design for indices with a rerun, and adds blocks with an extension', async () => {
+    const saltelli = { sampling_method: 'saltelli', design: { indices: 'total' } } as const;
+    const { batch_id: batchId, warnings } = await scene.api.submit(
+      study({ runs: 64, config: { monte_carlo: saltelli } }),
+    );
+    expect(warnings).to.equal(undefined);
+    await completed((run) => run === 6 || run === 41);
+    const indices = async (family: boolean) =>
+      await ask<contract.StudyIndices>({ name: 'indices', batchId, query: { output: 'y' } }, family);
+    const short = await indices(false);
+    expect([short.blocks, short.excluded]).to.deep.equal([
+      { used: 14, missing: 2, rows: 4 },
+      { crashed: 2, no_value: 6 },
+    ]);
+    expect(short.inputs[0]!.total.bounds).to.not.equal(null);
+    await scene.api.rerunBatch(batchId, { select: { states: ['Failed'] } });
+    await completed();
+    const whole = await indices(true);
+    expect([whole.blocks, whole.of]).to.deep.equal([{ used: 16, missing: 0, rows: 4 }, 64]);
+    // The output is one input: all of the variance is its.
+    expect(whole.inputs.map((it) => [it.name, it.total.value > 0.5, it.total.told_apart])).to.deep.equal([
+      ['wind', true, true],
+      ['mass', false, false],
+    ]);
+    await scene.api.extendBatch(batchId, { runs: 128 });
+    await completed();
+    const more = await indices(true);
+    expect([more.blocks, more.of]).to.deep.equal([{ used: 32, missing: 0, rows: 4 }, 128]);
+    const odd = await codeOf(scene.api.extendBatch(batchId, { runs: 130 }));
+    expect(odd).to.equal('invalid-request');
   });
 
   it('is the same from any of its batches but for the id and its requirements', async () => {

@@ -1,7 +1,7 @@
 /** Correlated parameters: the copula against reference data, the ranks reached, and the faults of impossible requests. */
 import { expect } from 'chai';
 import type { Correlation, DistributionType } from '../../../src/contract/types.ts';
-import { DRAWING_METHODS } from '../../../src/contract/enums.ts';
+import { SAMPLE_METHODS } from '../../../src/contract/enums.ts';
 import { connectedGroups, copula, correlatedGroups } from '../../../src/domain/sampling/correlation.ts';
 import { correlationFaults } from '../../../src/domain/sampling/dispersions.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
@@ -53,7 +53,7 @@ describe('correlation', () => {
       ['e', { type: 'lognormal', mu: 0, sigma: 1 }],
     ];
     const runs = 100_000;
-    for (const method of DRAWING_METHODS) {
+    for (const method of SAMPLE_METHODS) {
       const plan = { runs, sampling_method: method, seed: 5, correlations };
       const sampler = createSampler(dispersionsOf(kinds), plan);
       const columns = kinds.map(() => new Float64Array(runs));
@@ -74,7 +74,7 @@ describe('correlation', () => {
   it('keeps the first parameter of a group and every parameter outside it to the bit, and each run alone', () => {
     const dispersions = dispersionsOf(names(4).map((name) => [name, UNIT] as const));
     const correlations = [pair('p1', 'p2', 0.7)];
-    for (const method of DRAWING_METHODS) {
+    for (const method of SAMPLE_METHODS) {
       const plan = { runs: 64, sampling_method: method, seed: 3 };
       const plain = createSampler(dispersions, plan);
       const joined = createSampler(dispersions, { ...plan, correlations });

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
 import { quantileFunction } from '../../../src/base/distributions/table.ts';
 import { MAX_SEED, seedFromBigint } from '../../../src/domain/seed.ts';
-import { DRAWING_METHODS } from '../../../src/contract/enums.ts';
+import { SAMPLE_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { UNIT, column, dispersionsOf, names, unitSampler } from './support.ts';
 
@@ -82,7 +82,7 @@ describe('sampling properties', () => {
     fc.assert(
       fc.property(
         seeds,
-        fc.constantFrom(...DRAWING_METHODS),
+        fc.constantFrom(...SAMPLE_METHODS),
         fc.integer({ min: 1, max: 2147483647 }),
         (seed, method, runs) => {
           const sampler = unitSampler(['a', 'b'], method, runs, seed);
@@ -117,7 +117,7 @@ describe('sampling properties', () => {
     expect(after[3]).to.not.equal(before[2]);
   });
 
-  for (const method of DRAWING_METHODS) {
+  for (const method of SAMPLE_METHODS) {
     it(`${method}: fixing a parameter or changing a distribution leaves all other samples`, () => {
       const plan = { runs: 64, sampling_method: method, seed: 5 } as const;
       const uniform = dispersionsOf([

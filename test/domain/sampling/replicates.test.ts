@@ -1,6 +1,6 @@
 /** Replicates: independent randomisations of one design, each an unbiased estimate. */
 import { expect } from 'chai';
-import { DRAWING_METHODS } from '../../../src/contract/enums.ts';
+import { SAMPLE_METHODS } from '../../../src/contract/enums.ts';
 import type { SamplingMethod } from '../../../src/contract/types.ts';
 import { deriveKey } from '../../../src/domain/sampling/key.ts';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
@@ -20,7 +20,7 @@ const correlation = (a: Float64Array, b: Float64Array) =>
 
 describe('replicates', () => {
   it('are the study itself for replicate 0, null or none', () => {
-    for (const method of DRAWING_METHODS) {
+    for (const method of SAMPLE_METHODS) {
       const expected = sampler(method, 16).uniforms(5);
       for (const replicate of [0, null]) expect(sampler(method, 16, replicate).uniforms(5)).to.deep.equal(expected);
     }
@@ -64,7 +64,7 @@ describe('replicates', () => {
 
   it('give independent, unbiased estimates: the errors of neighbouring replicates are uncorrelated', () => {
     const replicates = 400;
-    for (const method of DRAWING_METHODS) {
+    for (const method of SAMPLE_METHODS) {
       const errors = Float64Array.from({ length: replicates }, (_, replicate) => {
         const one = sampler(method, 64, replicate);
         let sum = 0;

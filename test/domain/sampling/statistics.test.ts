@@ -1,7 +1,7 @@
 /** Whether samples are distributed as asked, independent where they must be, and better spread where that is the method's point. */
 import { expect } from 'chai';
 import { createSampler } from '../../../src/domain/sampling/sampler.ts';
-import { DRAWING_METHODS } from '../../../src/contract/enums.ts';
+import { SAMPLE_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType, SamplingMethod } from '../../../src/contract/types.ts';
 import { column, dispersionsOf, names, unitSampler } from './support.ts';
 
@@ -57,7 +57,7 @@ describe('sampling statistics', () => {
 
   for (const [distribution, cdf] of CASES) {
     it(`${JSON.stringify(distribution)} passes Kolmogorov-Smirnov under every method`, () => {
-      for (const method of DRAWING_METHODS) {
+      for (const method of SAMPLE_METHODS) {
         const sampler = createSampler(dispersionsOf([['x', distribution]]), {
           runs,
           sampling_method: method,
@@ -86,7 +86,7 @@ describe('sampling statistics', () => {
 
   it('has no correlation between parameters, between methods, or between seeds but those of quasi_monte_carlo', () => {
     const columns: Float64Array[] = [];
-    for (const method of DRAWING_METHODS) {
+    for (const method of SAMPLE_METHODS) {
       // Two scrambles of one Sobol' sequence share its strata: they are independent, but each pair of them is correlated.
       for (const seed of method === 'quasi_monte_carlo' ? [1] : [1, 2]) {
         const sampler = unitSampler(names(6), method, runs, seed);

@@ -129,6 +129,33 @@ class Sensitivity(Answer):
     columns = ("name", "sobol_cosine", "noise_floor", "spearman", "prcc", "prcc_p_holm", "told_apart")
 
 
+class Indices(Answer):
+    """Sobol' indices of one output by input, the largest total index first; the study needs the design `Saltelli`."""
+
+    table_member = "inputs"
+    columns = ("name", "first", "first_interval", "total", "total_interval", "told_apart")
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """One row an input: indices, intervals, and bounds where blocks are missing."""
+        return [
+            {
+                "name": one["name"],
+                **{f"{name}{part}": one[name][member] for name in ("first", "total") for part, member in _INDEX_PARTS},
+                "told_apart": one["total"]["told_apart"],
+            }
+            for one in self["inputs"]
+        ]
+
+    @property
+    def pairs(self) -> List[Mapping[str, Any]]:
+        """The second-order indices, the largest first; empty unless the design has them."""
+        found: List[Mapping[str, Any]] = self["pairs"]
+        return found
+
+
+_INDEX_PARTS = (("", "value"), ("_interval", "interval"), ("_bounds", "bounds"))
+
+
 class Attribution(Answer):
     """How the parameters of failing runs differ from those of passing runs."""
 

@@ -195,6 +195,10 @@ class Batch:
         """The influence of each parameter on an output."""
         return self._ask(answers.Sensitivity, "sensitivity", output=output, confidence=confidence)
 
+    def indices(self, output: str, *, confidence: Optional[float] = None) -> answers.Indices:
+        """Sobol' indices of an output: the share of its variance that each input explains. The study needs `method=Saltelli(...)`."""
+        return self._ask(answers.Indices, "indices", output=output, confidence=confidence)
+
     def convergence(
         self, output: Optional[str] = None, quantity: Optional[str] = None, *, half_width: Optional[float] = None,
         confidence: Optional[float] = None, missing: Optional[str] = None,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ..functions import ship
-from .distributions import Distribution, Fixed, number
-from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Telemetry, given
+from .distributions import Distribution, Fixed, Table, number
+from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Saltelli, Telemetry, given
 from .scipy_stats import from_scipy, is_frozen
 
 _METHODS = {
@@ -29,11 +29,26 @@ def checked_name(argument: str, value: Any) -> str:
     return value
 
 
-def sampling_method(method: str) -> str:
+def sampling_method(method: Union[str, Saltelli]) -> str:
     """The method's name in the contract."""
+    if isinstance(method, Saltelli):
+        return "saltelli"
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(sorted(_METHODS))}, not {method!r}")
     return _METHODS[method]
+
+
+def runs_of(runs: Optional[int], method: Union[str, Saltelli], inputs: Mapping[str, Distribution]) -> int:
+    """The number of runs, which follows from the design of `Saltelli` and is given with any other method."""
+    if not isinstance(method, Saltelli):
+        if runs is None:
+            raise TypeError("runs is missing: give the number of runs of the study")
+        return _integer("runs", runs)
+    varying = sum(1 for one in inputs.values() if not isinstance(one, (Fixed, Table)))
+    wanted = method.runs(varying)
+    if runs is not None and _integer("runs", runs) != wanted:
+        raise ValueError(f"runs must be {wanted} or left out, not {runs}: {method} with {varying} inputs that vary has {wanted} runs")
+    return wanted
 
 
 def inputs_of(inputs: Mapping[str, Any]) -> Dict[str, Distribution]:
@@ -107,6 +122,7 @@ def base_submission(
             "runs": _integer("runs", a["runs"]),
             "sampling_method": sampling_method(a["method"]),
             **given(
+                design=a["method"].member() if isinstance(a["method"], Saltelli) else None,
                 seed=None if a["seed"] is None else _integer("seed", a["seed"]),
                 run_ids=a["run_ids"],
                 replicate=a["replicate"],

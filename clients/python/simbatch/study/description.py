@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..functions import ship
-from .build import base_submission, checked_name, correlations_of, inputs_of, sampling_method
+from .build import base_submission, checked_name, correlations_of, inputs_of, runs_of
 from .distributions import Distribution
-from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Telemetry
+from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Saltelli, Telemetry
 
 if TYPE_CHECKING:
     import os
@@ -31,8 +31,8 @@ class StudyDescription:
         *,
         simulation: Simulation,
         inputs: Mapping[str, Input],
-        runs: int,
-        method: str = "latin_hypercube",
+        runs: Optional[int] = None,
+        method: Union[str, Saltelli] = "latin_hypercube",
         seed: Optional[int] = None,
         version: Optional[str] = None,
         run_ids: Optional[str] = None,
@@ -61,7 +61,7 @@ class StudyDescription:
         self.name = checked_name("name", name)
         self.simulation = simulation
         self.inputs: Dict[str, Distribution] = inputs_of(inputs)
-        self.runs = runs
+        self.runs = runs_of(runs, method, self.inputs)
         self.entrypoint = None if entrypoint is None else Path(entrypoint).resolve()
         self.artifact: Optional[ship.Artifact] = None
         if callable(simulation):
@@ -73,8 +73,7 @@ class StudyDescription:
         elif version is None:
             raise ValueError(f"version is missing: give the version of the simulation {simulation!r}, e.g. version='1.0'")
         self.correlations = correlations_of(correlations, self.inputs)
-        self._submission = base_submission(self._given, self.inputs, self.correlations, self.artifact)
-        sampling_method(method)
+        self._submission = base_submission({**self._given, "runs": self.runs}, self.inputs, self.correlations, self.artifact)
         if seed is None:
             drawn = json.dumps([name, sorted(self.inputs)])
             self._submission["config"]["monte_carlo"]["seed"] = int(hashlib.sha256(drawn.encode()).hexdigest()[:13], 16)

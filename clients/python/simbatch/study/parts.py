@@ -12,6 +12,28 @@ def given(**members: Any) -> Dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Saltelli:
+    """The design for Sobol' indices: `method=Saltelli(base=1024)`. See `Batch.indices`.
+
+    base: number of blocks, best a power of two. A block has d + 2 runs for d inputs that vary, so the study has base * (d + 2)
+    runs; with `second_order` 2 * d + 2.
+    """
+
+    base: int
+    second_order: bool = False
+
+    def runs(self, inputs: int) -> int:
+        """The number of runs for so many inputs that vary."""
+        if isinstance(self.base, bool) or not isinstance(self.base, int) or self.base < 1:
+            raise ValueError(f"base of Saltelli must be an integer from 1, not {self.base!r}")
+        return self.base * ((2 if self.second_order else 1) * inputs + 2)
+
+    def member(self) -> Dict[str, Any]:
+        """The design as a submission has it."""
+        return {"indices": "total", "second_order": self.second_order}
+
+
+@dataclass(frozen=True)
 class Requirement:
     """A requirement on one output: a run passes when `condition` holds for it.
 

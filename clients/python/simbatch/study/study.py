@@ -21,8 +21,8 @@ class Study(StudyDescription):
     simulation: a function of the parameters, `f(p)` or `f(p, run)`, that returns a mapping of outputs; or the name of a
         simulation that runners offer (then `entrypoint` is the script for runs on this machine).
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
-    runs: number of runs of the design.
-    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), or `monte_carlo` (`random`).
+    runs: number of runs of the design; it follows from `Saltelli`.
+    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), or `Saltelli(base=1024)` for Sobol' indices.
     seed: 0 to 2**63 - 1. None: derived from the name of the study and the names of the inputs, so that a study with a changed
         function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.

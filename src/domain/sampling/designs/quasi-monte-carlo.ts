@@ -2,7 +2,7 @@
  * Quasi-Monte Carlo: Sobol' points with an exact Owen scramble of all 32 digits, continued by 20 random bits below the last
  * digit, as an infinitely deep scramble would. The scramble of a parameter is a tree of flip bits, made from its key as needed.
  */
-import { TAG_OWEN_TAIL, TAG_OWEN_TREE, openUniform, philox } from './philox.ts';
+import { TAG_OWEN_TAIL, TAG_OWEN_TREE, openUniform, philox } from '../philox.ts';
 import { sobolPoint } from './sobol.ts';
 
 /** Digits are scrambled in groups of 7 (the last of 4): a block of 128 bits holds the flips of a group's subtree. */

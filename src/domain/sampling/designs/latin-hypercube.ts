@@ -2,7 +2,7 @@
  * Latin hypercube: the runs of a study fill n equal strata of every parameter, one run each, in an order shuffled per parameter.
  * The shuffle is computed per run, never stored.
  */
-import { TAG_LHS_JITTER, TAG_LHS_ROUNDS, bits52, multiplyHigh, philox } from './philox.ts';
+import { TAG_LHS_JITTER, TAG_LHS_ROUNDS, bits52, multiplyHigh, philox } from '../philox.ts';
 
 const SHUFFLE_ROUNDS = 32;
 const block = new Int32Array(4);

@@ -1,5 +1,5 @@
 /** Plain Monte Carlo: every run's uniform is an independent draw. */
-import { TAG_MONTE_CARLO, openUniform, philox } from './philox.ts';
+import { TAG_MONTE_CARLO, openUniform, philox } from '../philox.ts';
 
 const block = new Int32Array(4);
 

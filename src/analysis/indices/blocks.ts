@@ -1,0 +1,59 @@
+/** The complete blocks of Saltelli's design: the values of an output by row of the block. */
+import type { SaltelliDesign } from '../../domain/sampling/designs/saltelli.ts';
+import { type RunTable, runIdOf } from '../table/run-table.ts';
+
+export interface Blocks {
+  /** Rows of A and of B, a value for each complete block. */
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  /** By input: rows of A with this input from B. */
+  readonly ab: readonly Float64Array[];
+  /** By input: rows of B with this input from A; empty without second order. */
+  readonly ba: readonly Float64Array[];
+  /** Blocks of the design that are not complete. */
+  readonly missing: number;
+}
+
+/**
+ * Sorts the values of a column into blocks. `values`: by row of the table, NaN where there is none. `runs`: those of the design; an
+ * extension in the table may have added more.
+ */
+export function blocksOf(table: RunTable, values: Float64Array, design: SaltelliDesign, runs: number): Blocks {
+  const { inputs, hasSecondOrder, rows } = design;
+  const highest = table.rows === 0 ? 0 : runIdOf(table, table.rows - 1) + 1;
+  const of = Math.ceil(Math.max(runs, highest) / rows);
+  const byRun = new Float64Array(of * rows).fill(Number.NaN);
+  for (let row = 0; row < table.rows; row++) byRun[runIdOf(table, row)] = values[row]!;
+  const starts: number[] = [];
+  for (let start = 0; start < byRun.length; start += rows) {
+    if (byRun.subarray(start, start + rows).every(Number.isFinite)) starts.push(start);
+  }
+  const column = (row: number): Float64Array => Float64Array.from(starts, (start) => byRun[start + row]!);
+  return {
+    a: column(0),
+    b: column(rows - 1),
+    ab: inputs.map((_, place) => column(1 + place)),
+    ba: hasSecondOrder ? inputs.map((_, place) => column(1 + inputs.length + place)) : [],
+    missing: of - starts.length,
+  };
+}
+
+/** Every value of the complete blocks. */
+export const columnsOf = ({ a, b, ab, ba }: Blocks): Float64Array[] => [a, b, ...ab, ...ba];
+
+/** The same blocks with every value less the mean and in units of the standard deviation of all of them, as SALib does it. */
+export function standardised(blocks: Blocks): Blocks {
+  const columns = columnsOf(blocks);
+  const count = columns.length * blocks.a.length;
+  const mean = sumOf(columns, (value) => value) / count;
+  const sd = Math.sqrt(sumOf(columns, (value) => (value - mean) ** 2) / count);
+  const scaled = (values: Float64Array): Float64Array => values.map((value) => (sd > 0 ? (value - mean) / sd : 0));
+  const { a, b, ab, ba, missing } = blocks;
+  return { a: scaled(a), b: scaled(b), ab: ab.map(scaled), ba: ba.map(scaled), missing };
+}
+
+function sumOf(columns: readonly Float64Array[], of: (value: number) => number): number {
+  let sum = 0;
+  for (const column of columns) for (const value of column) sum += of(value);
+  return sum;
+}
