@@ -3,7 +3,7 @@ import { plural } from '../../domain/plural.ts';
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyAttribution } from '../../contract/types.ts';
-import { adaptiveWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import { sampleWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
 import type { NumericColumn } from '../numeric/columns.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
@@ -43,7 +43,7 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
     causes,
     warnings: [
       ...header.warnings,
-      ...adaptiveWarnings(table.method),
+      ...sampleWarnings(table.method),
       ...partialWarning(table, groups, failing),
       ...found.warnings,
     ],

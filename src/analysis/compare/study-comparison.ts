@@ -3,6 +3,7 @@ import { failingGroups } from '../attribution/failing-groups.ts';
 import { completedTexts, completedValues, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyComparison } from '../../contract/types.ts';
+import { noSampleOf } from '../../domain/study/design-method.ts';
 import { answerHeader, dependenceWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, runIdOf } from '../table/run-table.ts';
@@ -38,7 +39,7 @@ export function compareStudies(
   const found = compare(asBatch(before, request), asBatch(after, request), confidence);
   const [header, other] = [answerHeader(before.table), answerHeader(after.table)];
   // Two batches of one method have one warning about it.
-  const methods = [...new Set([before.table.method, after.table.method])].filter((it) => it !== 'adaptive');
+  const methods = [...new Set([before.table.method, after.table.method])].filter((it) => noSampleOf(it) === undefined);
   const warnings = [...header.warnings, ...methods.flatMap(dependenceWarnings), ...found.warnings];
   return { ...header, with: other, ...found, warnings };
 }

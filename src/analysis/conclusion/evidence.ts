@@ -1,4 +1,5 @@
 /** The evidence about the runs of a study from which the answer is concluded. */
+import { noSampleOf } from '../../domain/study/design-method.ts';
 import type { ConditionOperator } from '../../domain/study/condition.ts';
 import type { Requirement } from '../../contract/types.ts';
 import { studyAttribution } from '../attribution/study-attribution.ts';
@@ -65,8 +66,8 @@ export function studyEvidence(
   units: ReadonlyMap<string, string>,
   moves?: Moves,
 ): StudyEvidence {
-  // Of chosen runs there is no verdict to conclude from.
-  const decided = table.method === 'adaptive' ? [] : requirements;
+  // Runs that are not a sample have no verdict to conclude from.
+  const decided = noSampleOf(table.method) === undefined ? requirements : [];
   const judged = decided.map((it) => requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null));
   const patterns = failurePatterns(table);
   const counts = countClasses(table);

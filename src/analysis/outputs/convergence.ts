@@ -2,6 +2,7 @@
 import type { Convergence } from '../../contract/types.ts';
 import { wilsonInterval } from '../groups/proportion.ts';
 import { NumberSeries } from '../numeric/statistics.ts';
+import { noSampleOf } from '../../domain/study/design-method.ts';
 import { answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { type RunTable, completePrefix, outputColumn, statisticRows } from '../table/run-table.ts';
@@ -42,7 +43,7 @@ export function convergence(
       : quantity === 'mean'
         ? { points: meanPoints(table, output, confidence) }
         : quantilePoints(table, request, quantity.p);
-  if (table.method === 'adaptive') for (const it of points) it.low = it.high = null;
+  if (noSampleOf(table.method) !== undefined) for (const it of points) it.low = it.high = null;
   const used = points.at(-1)?.n ?? 0;
   const header = answerHeader(table, {
     used,

@@ -1,6 +1,6 @@
 /** The mean of an output with the interval that its sampling method allows. */
 import { NumberSeries } from '../numeric/statistics.ts';
-import type { DesignMethod } from '../../domain/study/design-method.ts';
+import { noSampleOf, type DesignMethod } from '../../domain/study/design-method.ts';
 import { lowerBound, upperBound } from '../special/exact-bounds.ts';
 import { studentUpperQuantile } from '../special/student.ts';
 
@@ -24,14 +24,12 @@ export interface Moments {
 }
 
 const NO_TABLE_ERROR = 'the rows of a table are of unknown dependence: the mean has no error estimate';
-const NO_ADAPTIVE_ERROR = 'the rows of an adaptive study were chosen: their mean has no error estimate';
-const NO_BLOCK_ERROR = 'the runs of a block of a saltelli design share inputs: the mean has no error estimate';
 const NO_SEQUENCE_ERROR = 'one quasi-Monte Carlo sequence has no error estimate: use replicates';
 
 /**
  * The mean and its two-sided interval. `monte_carlo`: t with n - 1 degrees of freedom. The other methods with at least two
  * replicates: the mean of the replicates' means, t over these (McKay, Beckman and Conover 1979; Owen 1997). One Latin hypercube:
- * the t interval, which can be many times too wide. A table and a `saltelli` design: no interval. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
+ * the t interval, which can be many times too wide. A table, and runs that are not a sample: no interval. One quasi-Monte Carlo sequence: no interval, since that of independent runs is 6 to 50 times too wide.
  * `isBoolean`: the values are 0 and 1, and so is the range of every interval; without replicates it is the exact one of a share, since
  * Student's has no width where all values are equal.
  */
@@ -43,9 +41,10 @@ export function estimateMean(
   isBoolean = false,
 ): MeanEstimate {
   if (sample.count === 0) return { mean: null, interval: null, method: null, reason: 'no values' };
-  if (method === 'adaptive') return { mean: sample.mean, interval: null, method: null, reason: NO_ADAPTIVE_ERROR };
+  const limit = noSampleOf(method);
+  if (limit !== undefined)
+    return { mean: sample.mean, interval: null, method: null, reason: `${limit.why}: the mean has no error estimate` };
   if (method === 'table') return { mean: sample.mean, interval: null, method: null, reason: NO_TABLE_ERROR };
-  if (method === 'saltelli') return { mean: sample.mean, interval: null, method: null, reason: NO_BLOCK_ERROR };
   if (method !== 'monte_carlo' && replicateMeans.length >= 2) {
     const means = new NumberSeries();
     for (const mean of replicateMeans) means.add(mean);

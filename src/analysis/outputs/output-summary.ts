@@ -2,6 +2,7 @@
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import type { MissingRule, StudySummary } from '../../contract/types.ts';
+import { noSampleOf } from '../../domain/study/design-method.ts';
 import { type RunTable, statisticRows } from '../table/run-table.ts';
 import { orderedArray, unknownValues } from './censoring.ts';
 import { estimateMean } from './mean.ts';
@@ -52,7 +53,7 @@ export function summarizeOutput(table: RunTable, name: string, options: OutputOp
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
     quantiles: sorted.length === 0 ? [] : quantilesOf(table, name, sorted, options),
-    tolerance: toleranceOf(table.method === 'adaptive' ? NO_NUMBERS : sorted, options.confidence),
+    tolerance: toleranceOf(noSampleOf(table.method) !== undefined ? NO_NUMBERS : sorted, options.confidence),
     ...(texts === undefined ? {} : { text_values: texts }),
   };
 }
@@ -87,8 +88,10 @@ function quantilesOf(
   const unknown = unknownValues(table, name, { variable: censored?.get(name) ?? name, missing });
   const values = orderedArray(sorted);
   const estimates = quantiles.map((p) => estimateQuantile(values, unknown, p, confidence));
-  // Chosen rows are not draws: ranks among them bound nothing.
-  return table.method === 'adaptive' ? estimates.map((it) => ({ ...it, interval: [null, null] })) : estimates;
+  // Ranks among runs that are not a sample bound nothing.
+  return noSampleOf(table.method) !== undefined
+    ? estimates.map((it) => ({ ...it, interval: [null, null] }))
+    : estimates;
 }
 
 function toleranceOf(sorted: Float64Array, confidence: number): Tolerance {

@@ -1,4 +1,5 @@
 /** Judges a requirement on the runs of a study. */
+import { noSampleOf, type NoSample } from '../../domain/study/design-method.ts';
 import { unfinishedWarnings, dependenceWarnings } from '../table/header.ts';
 import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
@@ -62,26 +63,27 @@ function judged(table: RunTable, requirement: Requirement, study: readonly Requi
     runs,
     absent,
     isSettled: progress.isSettled,
-    answer: () => (table.method === 'adaptive' ? withoutVerdict : asJudged)(progress.answer(open, limits)),
+    answer: () => withinDesign(progress.answer(open, limits), noSampleOf(table.method)),
   };
 }
 
-const asJudged = (answer: RequirementAnswer): RequirementAnswer => answer;
-
-/** The counts alone: of chosen runs no bound and no verdict holds. */
-const withoutVerdict = (answer: RequirementAnswer): RequirementAnswer => ({
-  ...answer,
-  wilson: null,
-  lower: 0,
-  upper: 1,
-  verdict: null,
-  reason: 'adaptive-design',
-  settled: null,
-  settled_at_run_id: null,
-  log_e_met: null,
-  log_e_violated: null,
-  more_clean_runs: null,
-  needed_clean_runs: null,
-  failures_left: null,
-  sentence: `${answer.name}: no verdict, since the runs were chosen; ${answer.passed} of ${answer.judged} runs pass`,
-});
+/** The answer; of runs that are not a sample the counts alone, since no bound and no verdict holds. */
+function withinDesign(answer: RequirementAnswer, limit: NoSample | undefined): RequirementAnswer {
+  if (limit === undefined) return answer;
+  return {
+    ...answer,
+    wilson: null,
+    lower: 0,
+    upper: 1,
+    verdict: null,
+    reason: limit.code,
+    settled: null,
+    settled_at_run_id: null,
+    log_e_met: null,
+    log_e_violated: null,
+    more_clean_runs: null,
+    needed_clean_runs: null,
+    failures_left: null,
+    sentence: `${answer.name}: no verdict, since ${limit.why}; ${answer.passed} of ${answer.judged} runs pass`,
+  };
+}

@@ -2,7 +2,7 @@
 import type { StudySensitivity } from '../../contract/types.ts';
 import { completedOutput, parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
-import { adaptiveWarnings, answerHeader, usedRunsSentence } from '../table/header.ts';
+import { sampleWarnings, answerHeader, usedRunsSentence } from '../table/header.ts';
 import type { RunTable } from '../table/run-table.ts';
 import { sensitivity } from './sensitivity.ts';
 
@@ -18,7 +18,7 @@ export function studySensitivity(table: RunTable, output: string, confidence = 0
   return {
     ...header,
     ...found,
-    warnings: [...header.warnings, ...adaptiveWarnings(table.method), ...found.warnings],
+    warnings: [...header.warnings, ...sampleWarnings(table.method), ...found.warnings],
     sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
   };
 }

@@ -1,6 +1,6 @@
 /** The beginning of every answer: how many runs it uses, which it leaves out, and what limits it. */
 import type { MissingRule } from '../../contract/types.ts';
-import type { DesignMethod } from '../../domain/study/design-method.ts';
+import { noSampleOf, type DesignMethod } from '../../domain/study/design-method.ts';
 import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
 import { type RunTable, classOf, countClasses, prefixRuns, runsOf } from './run-table.ts';
@@ -123,16 +123,15 @@ function leftOutWarnings(of: number, nUsed: number, excluded: AnswerHeader['excl
 }
 
 /** For answers that take the runs as a sample of the dispersions. */
-export function adaptiveWarnings(method: DesignMethod): Warning[] {
-  if (method !== 'adaptive') return [];
-  const message = 'these runs were chosen; means, quantiles and rates are those of the chosen rows, not of the system';
-  return [{ code: 'adaptive-design', message }];
+export function sampleWarnings(method: DesignMethod): Warning[] {
+  const limit = noSampleOf(method);
+  return limit === undefined ? [] : [{ code: limit.code, message: limit.message }];
 }
 
 /** For answers whose error model asks for independent runs. */
 export function dependenceWarnings(method: DesignMethod): Warning[] {
   if (method === 'monte_carlo') return [];
-  if (method === 'adaptive') return adaptiveWarnings(method);
+  if (noSampleOf(method) !== undefined) return sampleWarnings(method);
   if (method === 'table') {
     const message =
       'the rows of a table are taken as independent draws from the distribution of interest: for a grid or rows chosen by hand, intervals and verdicts do not hold';

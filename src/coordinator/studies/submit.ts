@@ -6,6 +6,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
+import { designMethod, noSampleOf } from '../../domain/study/design-method.ts';
 import { planningWarnings } from '../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
@@ -115,8 +116,8 @@ function batchInput(
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, selected),
     ...(grows ? { budget: selected } : {}),
-    // Chosen runs are not a sample: nothing is judged of them.
-    ...((submission.requirements?.length ?? 0) === 0 || config.adaptive !== undefined
+    // Runs that are not a sample are not judged.
+    ...((submission.requirements?.length ?? 0) === 0 || noSampleOf(designMethod(config)) !== undefined
       ? {}
       : { requirements: submission.requirements!.length }),
     ...(submission.labels === undefined ? {} : { labels: submission.labels }),

@@ -4,11 +4,44 @@ import type { BatchConfig, SamplingMethod } from '../../contract/types.ts';
 /** `table`: rows that a user has chosen, of unknown dependence, whatever method draws the other inputs. */
 export type DesignMethod = SamplingMethod | 'table';
 
+/** The limits of statistics about runs that are not a sample of the dispersions. */
+export interface NoSample {
+  /** Of the warning, and the reason of a missing verdict. */
+  code: string;
+  message: string;
+  /** Why there is no error estimate, as a clause. */
+  why: string;
+}
+
+const NO_SAMPLE: ReadonlyMap<DesignMethod, NoSample> = new Map([
+  [
+    'adaptive',
+    {
+      code: 'adaptive-design',
+      message: 'these runs were chosen; means, quantiles and rates are those of the chosen rows, not of the system',
+      why: 'the runs were chosen',
+    },
+  ],
+  [
+    'saltelli',
+    {
+      code: 'saltelli-design',
+      message:
+        'the runs of a block share inputs: means, quantiles and rates have no error estimate here, and tests that take runs as independent do not hold; the answer of this design is its indices',
+      why: 'the runs of a saltelli design share inputs',
+    },
+  ],
+]);
+
+/** The limits of a design whose runs are not a sample of the dispersions, so that no interval and no verdict holds; undefined for others. */
+export const noSampleOf = (method: DesignMethod): NoSample | undefined => NO_SAMPLE.get(method);
+
 /** The sampling method; `table` where an input that varies has its values in a table. */
 export function designMethod({
   dispersions,
   monte_carlo,
 }: Pick<BatchConfig, 'dispersions' | 'monte_carlo'>): DesignMethod {
+  if (NO_SAMPLE.has(monte_carlo.sampling_method)) return monte_carlo.sampling_method;
   const hasTable = Object.values(dispersions).some(
     ({ distribution: it }) => it.type === 'table' && it.values.some((value) => value !== it.values[0]),
   );

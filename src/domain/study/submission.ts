@@ -166,6 +166,10 @@ function requirementFaults(requirements: unknown): Fault[] {
 function stopFaults(submission: unknown): Fault[] {
   const rule = member(member(submission, 'policy'), 'stop_when');
   if (rule !== 'settled') return [];
+  if (member(member(member(submission, 'config'), 'monte_carlo'), 'sampling_method') === 'saltelli') {
+    const detail = 'is "settled", and runs of a saltelli design, which share inputs, have no verdict; leave it out';
+    return [{ pointer: '/policy/stop_when', detail }];
+  }
   const requirements = member(submission, 'requirements') ?? [];
   if (!Array.isArray(requirements)) return [];
   if (requirements.length === 0) {

@@ -52,20 +52,20 @@ function outputsOf(config: BatchConfig, model: (inputs: Float64Array) => number)
 }
 
 describe('analysis/indices', () => {
-  for (const it_ of cases) {
-    const order = it_.second_order ? 'with' : 'without';
+  for (const known of cases) {
+    const order = known.second_order ? 'with' : 'without';
     it(`are those of SALib on the same table, ${order} second order`, () => {
-      const design = saltelliDesign(configOf(it_.inputs, 1, it_.second_order));
-      const table = tableOf(it_.values, { method: 'saltelli' });
-      const blocks = blocksOf(table, Float64Array.from(it_.values), design, it_.values.length);
+      const design = saltelliDesign(configOf(known.inputs, 1, known.second_order));
+      const table = tableOf(known.values, { method: 'saltelli' });
+      const blocks = blocksOf(table, Float64Array.from(known.values), design, known.values.length);
       const found = estimateIndices(blocks, [1, 2]);
       expect(blocks.missing).to.equal(0);
       for (const name of ['first', 'total', 'second'] as const) {
-        const expected = it_[name] ?? [];
+        const expected = known[name] ?? [];
         expect(found[name]).to.have.length(expected.length);
         expected.forEach((value, at) => expectClose(found[name][at]!, value, 1e-12, `${name} ${at}`, 1));
         // Two bootstraps of some thousand samples differ by a few per cent.
-        it_[`${name}_error`]?.forEach((error, at) =>
+        known[`${name}_error`]?.forEach((error, at) =>
           expectClose(found.errors[name][at]!, error, 0.15, `error of ${name} ${at}`),
         );
       }
@@ -103,7 +103,11 @@ describe('analysis/indices', () => {
     expect(without.warnings.map((it) => it.code)).to.not.include('own-randomness');
     expect(without.sentence).to.contain('1 of 3 inputs not told apart from none');
     const constant = studyIndices(tableOf(outputsOf(config, () => 4)), config, 'y');
-    expect(constant.inputs.map((it) => [it.first.value, it.total.value])).to.deep.equal(new Array(3).fill([0, 0]));
+    expect(constant.inputs.map((it) => [it.first.value, it.total.value])).to.deep.equal([
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ]);
     expect(constant.sentence).to.contain('no input of 3 is told apart from none');
   });
 

@@ -45,12 +45,12 @@ function configOf(table: RunTable): BatchConfig {
 
 async function answers(builder: RunTableBuilder): Promise<Record<string, unknown>> {
   const table = builder.build();
-  const study = { table, submission: { requirements, config: configOf(table) } };
+  const about = { table, submission: { requirements, config: configOf(table) } };
   const all: Record<string, unknown> = {};
   for (const name of questions)
     for (const query of QUERIES[name] ?? [{}]) {
       const asked = { name, query } as Pick<Asked, 'name' | 'query'>;
-      all[`${name} ${JSON.stringify(query)}`] = concluded(name, await answerTo(asked, [study]));
+      all[`${name} ${JSON.stringify(query)}`] = concluded(name, await answerTo(asked, [about]));
     }
   return all;
 }

@@ -271,7 +271,9 @@ describe('runner/launch: a warm Python', function () {
     const until = async (type: string) => {
       for (;;) {
         const lines = text.split('\n').slice(0, -1);
-        const found = lines.map((line) => JSON.parse(line) as Record<string, unknown>).find((it) => it['type'] === type);
+        const found = lines
+          .map((line) => JSON.parse(line) as Record<string, unknown>)
+          .find((it) => it['type'] === type);
         if (found !== undefined) return found;
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
