@@ -76,9 +76,9 @@ export const MUTATIONS: readonly Mutation[] = [
     says: /do not come to their end/,
   },
   {
-    name: 'claims never expire',
+    name: 'no deadline passes',
     patch: () => replaced(WIRING, 'deadline.passed', []),
-    says: /do not come to their end/,
+    says: /do not come to their end|has not ended/,
   },
   {
     name: 'a counter is off by one',
