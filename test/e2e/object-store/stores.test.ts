@@ -11,7 +11,16 @@ import { Pool } from '../../support/pool.ts';
 import { freePorts, type S3Server } from '../../support/s3-server.ts';
 import { startSwift, swiftFault } from '../../support/swift.ts';
 import { threeLives } from './checkpoints.suite.ts';
-import { BUCKET, readWhole, STORAGE, storeOf, untilRefused, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
+import {
+  bindsUploads,
+  BUCKET,
+  readWhole,
+  STORAGE,
+  storeOf,
+  untilRefused,
+  untilUploaded,
+  uploadsAndReads,
+} from './uploads.suite.ts';
 
 /** `fault`: programs that the gate installs are absent. `memoryFault`: the machine is too small. */
 const STORES: readonly {
@@ -92,6 +101,11 @@ for (const { name, fault, memoryFault, start } of STORES)
 
     it('sends files in parts, reads them in ranges, and refuses changed addresses', async () => {
       await uploadsAndReads(await open());
+    });
+
+    it('takes the declared content of each file and no other, before and after the completion', async () => {
+      await open();
+      await bindsUploads(storeOf(running()));
     });
 
     it('ends a long run in three lives on three runners that share no disk', async () => {

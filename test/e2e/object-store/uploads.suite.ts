@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client, Job } from '../../../src/client/client.ts';
 import { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
+import { requireSent, signFile } from '../../../src/coordinator/files/run-place.ts';
 import type { Pool } from '../../support/pool.ts';
+import { declared, partsOf, put, send } from '../../support/upload.ts';
 
 export interface Store {
   endpoint: string;
@@ -83,6 +85,60 @@ export async function uploadsAndReads(pool: Pool): Promise<void> {
     const tampered = await fetch(url, method === 'PUT' ? { method, body: 'x' } : { method });
     expect(tampered.status, `${method} ${url}`).to.equal(403);
     await tampered.arrayBuffer();
+  }
+}
+
+/** Each address takes the declared content alone, also after the completion; what was not sent is not completed. */
+export async function bindsUploads(store: ObjectStore): Promise<void> {
+  const place = { store, bucket: BUCKET, prefix: `bound/${String(Date.now())}` };
+  const read = async (path: string): Promise<string> =>
+    (await fetch(await store.signedRead(BUCKET, `${place.prefix}/${path}`))).text();
+  const refusal = (file: Parameters<typeof requireSent>[1]): Promise<string> =>
+    requireSent(place, file).then(
+      () => 'accepted',
+      () => 'refused',
+    );
+  const large = Buffer.alloc((8 << 20) + 1, 'x');
+  for (const [path, content] of [
+    ['f.txt', Buffer.from('hello')],
+    ['empty', Buffer.alloc(0)],
+    ['large', large],
+  ] as const) {
+    const file = await signFile(place, declared(path, content));
+    const { upload_id = '', parts } = file;
+    const [first] = parts;
+    if (first === undefined) throw new Error('nothing was signed');
+    expect(await refusal({ path, upload_id, etags: [] })).to.equal('refused');
+    const tag = '"5d41402abc4b2a76b9719d911017c592"';
+    expect(await refusal({ path, upload_id, etags: parts.map(() => tag) }), path).to.equal('refused');
+    // A client cannot send a body to an address whose header says that there is none.
+    const wrong = content.length === 0 ? undefined : Uint8Array.from(partsOf(content)[0] ?? []).fill(1);
+    const hostile = async (): Promise<void> => {
+      for (const [headers, body] of [
+        [first.headers, wrong],
+        [{ ...first.headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }, wrong],
+        [{ ...first.headers, 'content-length': '500' }, 'y'.repeat(500)],
+        [{}, 'z'],
+      ] as const) {
+        if (body === undefined) continue;
+        const response = await put({ ...first, headers }, body);
+        expect(response.status, await response.text()).to.be.within(400, 499);
+      }
+    };
+    await hostile();
+    const sent = { ...(await send(file, content)), upload_id };
+    if (parts.length > 1) expect(await refusal({ ...sent, etags: sent.etags.slice(1) })).to.equal('refused');
+    await requireSent(place, sent);
+    await hostile();
+    // The same bytes again change nothing, whatever the store says.
+    await (await put(first, Uint8Array.from(partsOf(content)[0] ?? []))).arrayBuffer();
+    expect((await read(path)) === content.toString(), path).to.equal(true);
+    expect(await store.contentOf(BUCKET, `${place.prefix}/${path}`)).to.deep.equal({
+      size: content.length,
+      sha256: declared(path, content).sha256,
+    });
+    // Repeated after a lost answer.
+    await requireSent(place, sent);
   }
 }
 

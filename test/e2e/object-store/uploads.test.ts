@@ -7,7 +7,15 @@ import { batchIdOf } from '../../../src/domain/ids.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Pool } from '../../support/pool.ts';
 import { declared, send } from '../../support/upload.ts';
-import { BUCKET, readWhole, STORAGE, untilRefused, untilUploaded, uploadsAndReads } from './uploads.suite.ts';
+import {
+  bindsUploads,
+  BUCKET,
+  readWhole,
+  STORAGE,
+  untilRefused,
+  untilUploaded,
+  uploadsAndReads,
+} from './uploads.suite.ts';
 
 describe('coordinator/files: uploads', function () {
   let s3: FakeS3;
@@ -28,6 +36,13 @@ describe('coordinator/files: uploads', function () {
   it('sends files in parts, and readers get them by signed addresses', async () => {
     await uploadsAndReads(pool);
     expect(s3.uploads.size).to.equal(0);
+  });
+
+  it('takes the declared content of each file and no other, before and after the completion', async () => {
+    for (const keepsUploads of [false, true]) {
+      s3.keepsUploads = keepsUploads;
+      await bindsUploads(new ObjectStore({ endpoint: s3.url, credentials: KEY, region: 'us-east-1', buckets }));
+    }
   });
 
   it('lists the files without their sizes, and says why, where the store cannot be asked', async () => {
