@@ -1,8 +1,15 @@
 /** Bugs that are injected into the compiled program, each with the test that must fail then. A new one joins the list of its subject. */
+import { FILE_BUGS } from './files.ts';
 import type { InjectedBug } from './injected-bug.ts';
 import { KERNEL_BUGS } from './kernel.ts';
 import { LAUNCHER_BUGS } from './launcher.ts';
 import { RUNNER_BUGS } from './runner.ts';
 import { STUDY_BUGS } from './studies.ts';
 
-export const INJECTED_BUGS: readonly InjectedBug[] = [...KERNEL_BUGS, ...LAUNCHER_BUGS, ...RUNNER_BUGS, ...STUDY_BUGS];
+export const INJECTED_BUGS: readonly InjectedBug[] = [
+  ...KERNEL_BUGS,
+  ...LAUNCHER_BUGS,
+  ...FILE_BUGS,
+  ...RUNNER_BUGS,
+  ...STUDY_BUGS,
+];
