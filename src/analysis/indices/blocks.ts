@@ -16,25 +16,25 @@ export interface Blocks {
 
 /**
  * Sorts the values of a column into blocks. `values`: by row of the table, NaN where there is none. `runs`: those of the design; an
- * extension in the table may have added more.
+ * extension in the table may have added more. Memory follows the rows of the table, however many runs the design has.
  */
 export function blocksOf(table: RunTable, values: Float64Array, design: SaltelliDesign, runs: number): Blocks {
   const { inputs, hasSecondOrder, rows } = design;
-  const highest = table.rows === 0 ? 0 : runIdOf(table, table.rows - 1) + 1;
-  const of = Math.ceil(Math.max(runs, highest) / rows);
-  const byRun = new Float64Array(of * rows).fill(Number.NaN);
-  for (let row = 0; row < table.rows; row++) byRun[runIdOf(table, row)] = values[row]!;
   const starts: number[] = [];
-  for (let start = 0; start < byRun.length; start += rows) {
-    if (byRun.subarray(start, start + rows).every(Number.isFinite)) starts.push(start);
+  for (let row = 0; row + rows <= table.rows; row++) {
+    const isFirst = runIdOf(table, row) % rows === 0;
+    // Rows are in the order of run ids, each once.
+    const isWhole = isFirst && runIdOf(table, row + rows - 1) === runIdOf(table, row) + rows - 1;
+    if (isWhole && values.subarray(row, row + rows).every(Number.isFinite)) starts.push(row);
   }
-  const column = (row: number): Float64Array => Float64Array.from(starts, (start) => byRun[start + row]!);
+  const highest = table.rows === 0 ? 0 : runIdOf(table, table.rows - 1) + 1;
+  const column = (place: number): Float64Array => Float64Array.from(starts, (start) => values[start + place]!);
   return {
     a: column(0),
     b: column(rows - 1),
     ab: inputs.map((_, place) => column(1 + place)),
     ba: hasSecondOrder ? inputs.map((_, place) => column(1 + inputs.length + place)) : [],
-    missing: of - starts.length,
+    missing: Math.ceil(Math.max(runs, highest) / rows) - starts.length,
   };
 }
 

@@ -69,13 +69,15 @@ function varianceBounds(columns: readonly Float64Array[], missing: number, low: 
   let squares = 0;
   for (const column of columns) for (const value of column) squares += (value - mean) ** 2;
   const of = count + missing;
-  // Least where all others are the mean. Greatest where each is at an end: by the number at the upper one.
-  let greatest = 0;
-  for (let upper = 0; upper <= missing; upper++) {
+  const [least, most] = [low - mean, high - mean];
+  const withAtUpperEnd = (upper: number): number => {
     const lower = missing - upper;
-    const moved = (upper * (high - mean) + lower * (low - mean)) / of;
-    const total = squares + upper * (high - mean) ** 2 + lower * (low - mean) ** 2;
-    greatest = Math.max(greatest, total / of - moved ** 2);
-  }
+    const moved = (upper * most + lower * least) / of;
+    return (squares + upper * most ** 2 + lower * least ** 2) / of - moved ** 2;
+  };
+  // Least where all others are the mean; greatest where each is at an end. That is a parabola in the number at the upper end.
+  const top = most > least ? (((most + least) * of) / 2 - missing * least) / (most - least) : 0;
+  const candidates = [Math.floor(top), Math.ceil(top)].map((it) => Math.min(missing, Math.max(0, it)));
+  const greatest = Math.max(...candidates.map(withAtUpperEnd));
   return [squares / of, greatest];
 }

@@ -19,28 +19,44 @@ type Index = Inputs[number]['first'];
 /** Fewer blocks give no useful error estimate. */
 const LEAST_BLOCKS = 8;
 const MOST_NAMES = 3;
+const NO_INDICES = { inputs: [], pairs: [], interactions: null, variance: null, resamples: 0 };
 
 /**
- * Sobol' indices of an output over the complete blocks of the design.
- * @throws RangeError when the study has another design or no such output, or the confidence is not between 0 and 1
+ * Sobol' indices of an output over the complete blocks of the design; none of a study with another design.
+ * @throws RangeError when the study has no such output, or the confidence is not between 0 and 1
  */
-export function studyIndices(table: RunTable, config: BatchConfig, output: string, confidence = 0.95): StudyIndices {
+export function studyIndices(
+  table: RunTable,
+  config: BatchConfig | undefined,
+  output: string,
+  confidence = 0.95,
+): StudyIndices {
   requireShare('confidence', confidence);
-  const method = config.monte_carlo.sampling_method;
-  if (method !== 'saltelli') {
-    throw new RangeError(
-      `the study has the design ${method}, and indices need the design saltelli: submit it with sampling_method: saltelli, or ask for its sensitivity`,
-    );
+  const column = completedOutput(table, output);
+  const method = config?.monte_carlo.sampling_method;
+  if (config === undefined || method !== 'saltelli') {
+    const why =
+      method === undefined ? 'the design of the study is not known here' : `the design of the study is ${method}`;
+    const reason = `${why}, and indices need the design saltelli; sensitivity is for any design`;
+    const blocks = { used: 0, missing: 0, rows: 0 };
+    return {
+      ...answerHeader(table),
+      ...NO_INDICES,
+      output,
+      blocks,
+      confidence,
+      reason,
+      sentence: `${output}: ${reason}`,
+    };
   }
   const design = saltelliDesign(config);
-  const blocks = blocksOf(table, completedOutput(table, output).values, design, config.monte_carlo.runs);
+  const blocks = blocksOf(table, column.values, design, config.monte_carlo.runs);
   const used = blocks.a.length;
   const header = answerHeader(table, { used: used * design.rows });
   const common = { ...header, output, blocks: { used, missing: blocks.missing, rows: design.rows }, confidence };
   if (used < LEAST_BLOCKS) {
     const reason = `${plural(used, 'complete block')} of ${used + blocks.missing}: indices need at least ${LEAST_BLOCKS}`;
-    const none = { inputs: [], pairs: [], interactions: null, variance: null, resamples: 0 };
-    return { ...common, ...none, reason, sentence: `${output}: ${reason}` };
+    return { ...common, ...NO_INDICES, reason, sentence: `${output}: ${reason}` };
   }
   const found = estimateIndices(blocks, permutationKey(table.batchId, output));
   const inputs = inputsOf(design, found, indexBounds(blocks), confidence);

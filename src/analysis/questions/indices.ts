@@ -12,9 +12,7 @@ export const indices = question({
   query: { ...REQUIRED_OUTPUT, ...CONFIDENCE },
   response: StudyIndices,
   answer(study, { output, confidence }) {
-    const { config } = study.submission;
-    if (config === undefined) throw new RangeError('the design of the study is not known here: ask its coordinator');
     requireOutput(study, output);
-    return studyIndices(withOutput(study.table, output), config, output, confidence);
+    return studyIndices(withOutput(study.table, output), study.submission.config, output, confidence);
   },
 });

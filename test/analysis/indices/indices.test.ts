@@ -157,6 +157,23 @@ describe('analysis/indices', () => {
     }
   });
 
+  it('take memory and time by the runs that have ended, however many runs the design has', () => {
+    const config = configOf(['x', 'y', 'z'], 429_496_729);
+    const values = outputsOf(configOf(['x', 'y', 'z'], 16), ishigami);
+    const { blocks, inputs } = studyIndices(tableOf(values), config, 'y');
+    expect(blocks).to.deep.equal({ used: 16, missing: 429_496_713, rows: 5 });
+    expect(inputs.map((it) => it.first.bounds)).to.deep.equal([
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ]);
+    const last = 429_496_728 * 5;
+    const runIds = Uint32Array.from([...values.keys()], (run) => (run < 75 ? run : last + run - 75));
+    expect(studyIndices({ ...tableOf(values), runIds }, config, 'y').blocks.used).to.equal(16);
+    runIds[79] = 2 ** 31;
+    expect(studyIndices({ ...tableOf(values), runIds }, config, 'y').blocks.used).to.equal(15);
+  });
+
   it('need eight complete blocks, the design, and a known output', () => {
     const config = configOf(['x'], 16);
     const few = outputsOf(config, ([x]) => x!).map((value, run): Run => (run < 21 ? value : 'open'));
@@ -166,7 +183,14 @@ describe('analysis/indices', () => {
       reason: '7 complete blocks of 16: indices need at least 8',
     });
     const other = { ...config, monte_carlo: { runs: 48, sampling_method: 'monte_carlo', seed: 3 } as const };
-    expect(() => studyIndices(tableOf(few), other, 'y')).to.throw(RangeError, 'sampling_method: saltelli');
+    for (const [given, why] of [
+      [other, 'the design of the study is monte_carlo'],
+      [undefined, 'the design of the study is not known here'],
+    ] as const)
+      expect(studyIndices(tableOf(few), given, 'y')).to.deep.include({
+        inputs: [],
+        reason: `${why}, and indices need the design saltelli; sensitivity is for any design`,
+      });
     expect(() => studyIndices(tableOf(few), config, 'z')).to.throw(RangeError, 'no output "z"');
     expect(() => studyIndices(tableOf(few), config, 'y', 1)).to.throw(RangeError, 'confidence is 1');
   });
