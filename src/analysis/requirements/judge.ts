@@ -84,6 +84,6 @@ function withinDesign(answer: RequirementAnswer, limit: NoSample | undefined): R
     more_clean_runs: null,
     needed_clean_runs: null,
     failures_left: null,
-    sentence: `${answer.name}: no verdict, since ${limit.why}; ${answer.passed} of ${answer.judged} runs pass`,
+    sentence: `no verdict: ${limit.why}; ${answer.passed} of ${answer.judged} runs pass`,
   };
 }

@@ -83,7 +83,9 @@ const verdictMembers = {
   lower: probability('One-sided: exact for one look; of the confidence sequence where the runs are judged one by one.'),
   upper: probability('One-sided, likewise.'),
   verdict: nullable(enumOf(VERDICTS, 'The verdict; null where the runs allow none.')),
-  reason: Type.Optional(text('Why there is no verdict: `adaptive-design`, the runs were chosen.')),
+  reason: Type.Optional(
+    text('Why there is no verdict. `adaptive-design`: the runs were chosen. `saltelli-design`: they share inputs.'),
+  ),
   settled: nullable(enumOf(['certain', 'sequential'], 'How it was settled while runs are open.')),
   settled_at_run_id: nullable(count('The run that decided.')),
   log_e_met: nullable(double('Logarithm of the E value for `met`, `continuous` only.')),
