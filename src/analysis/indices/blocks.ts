@@ -41,12 +41,17 @@ export function blocksOf(table: RunTable, values: Float64Array, design: Saltelli
 /** Every value of the complete blocks. */
 export const columnsOf = ({ a, b, ab, ba }: Blocks): Float64Array[] => [a, b, ...ab, ...ba];
 
+/** The mean of some columns together, and the sum of the squared distances from it. */
+export function momentsOf(columns: readonly Float64Array[]): { count: number; mean: number; squares: number } {
+  const count = columns.reduce((sum, it) => sum + it.length, 0);
+  const mean = sumOf(columns, (value) => value) / count;
+  return { count, mean, squares: sumOf(columns, (value) => (value - mean) ** 2) };
+}
+
 /** The same blocks with every value less the mean and in units of the standard deviation of all of them, as SALib does it. */
 export function standardised(blocks: Blocks): Blocks {
-  const columns = columnsOf(blocks);
-  const count = columns.length * blocks.a.length;
-  const mean = sumOf(columns, (value) => value) / count;
-  const sd = Math.sqrt(sumOf(columns, (value) => (value - mean) ** 2) / count);
+  const { count, mean, squares } = momentsOf(columnsOf(blocks));
+  const sd = Math.sqrt(squares / count);
   const scaled = (values: Float64Array): Float64Array => values.map((value) => (sd > 0 ? (value - mean) / sd : 0));
   const { a, b, ab, ba, missing } = blocks;
   return { a: scaled(a), b: scaled(b), ab: ab.map(scaled), ba: ba.map(scaled), missing };

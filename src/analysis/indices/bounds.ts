@@ -1,5 +1,5 @@
 /** How far the blocks that are missing could move an index. */
-import { type Blocks, columnsOf } from './blocks.ts';
+import { type Blocks, columnsOf, momentsOf } from './blocks.ts';
 
 export type Bounds = readonly [low: number, high: number];
 
@@ -59,15 +59,7 @@ function within(least: number, most: number, of: number, [lowVariance, highVaria
 
 /** The least and the greatest variance (over n) of these values and `missing` others from [low, high]. */
 function varianceBounds(columns: readonly Float64Array[], missing: number, low: number, high: number): Bounds {
-  let count = 0;
-  let sum = 0;
-  for (const column of columns) {
-    count += column.length;
-    for (const value of column) sum += value;
-  }
-  const mean = sum / count;
-  let squares = 0;
-  for (const column of columns) for (const value of column) squares += (value - mean) ** 2;
+  const { count, mean, squares } = momentsOf(columns);
   const of = count + missing;
   const [least, most] = [low - mean, high - mean];
   const withAtUpperEnd = (upper: number): number => {

@@ -3,6 +3,7 @@
  * by Jansen (1999), second order by Saltelli (2002); and their standard errors by the bootstrap over blocks (Archer et al., 1997).
  */
 import { TAG_BOOTSTRAP, philox } from '../../domain/sampling/philox.ts';
+import { NumberSeries } from '../numeric/statistics.ts';
 import type { PermutationKey } from '../sensitivity/permutations.ts';
 import { type Blocks, standardised } from './blocks.ts';
 
@@ -74,15 +75,15 @@ export function estimateIndices(blocks: Blocks, key: PermutationKey): EstimatedI
     LEAST_RESAMPLES,
     Math.min(MOST_RESAMPLES, Math.floor(MOST_OPERATIONS / (count * columns))),
   );
-  const spread = { first: [], total: [], second: [] } as Record<keyof Indices, Spread[]>;
-  for (const name of NAMES) spread[name] = Array.from(found[name], () => new Spread());
+  const spread = { first: [], total: [], second: [] } as Record<keyof Indices, NumberSeries[]>;
+  for (const name of NAMES) spread[name] = Array.from(found[name], () => new NumberSeries());
   const drawn = new Uint32Array(count);
   for (let number = 0; number < resamples; number++) {
     drawBlocks(drawn, key, number);
     const again = indicesOf(terms, drawn);
     for (const name of NAMES) again[name].forEach((value, at) => spread[name][at]!.add(value));
   }
-  const errorsOf = (name: keyof Indices): Float64Array => Float64Array.from(spread[name], (it) => it.deviation);
+  const errorsOf = (name: keyof Indices): Float64Array => Float64Array.from(spread[name], (it) => it.sd ?? 0);
   const errors = { first: errorsOf('first'), total: errorsOf('total'), second: errorsOf('second') };
   return { ...found, errors, resamples };
 }
@@ -121,23 +122,5 @@ function drawBlocks(drawn: Uint32Array, [k0, k1]: PermutationKey, number: number
   for (let at = 0; at < drawn.length; at++) {
     if (at % 4 === 0) philox(k0, k1, at, number, 0, TAG_BOOTSTRAP, words);
     drawn[at] = Math.floor((words[at % 4]! / 2 ** 32) * drawn.length);
-  }
-}
-
-/** The standard deviation (n - 1) of values that come one by one (Welford, 1962). */
-class Spread {
-  #count = 0;
-  #mean = 0;
-  #squares = 0;
-
-  add(value: number): void {
-    this.#count++;
-    const delta = value - this.#mean;
-    this.#mean += delta / this.#count;
-    this.#squares += delta * (value - this.#mean);
-  }
-
-  get deviation(): number {
-    return this.#count < 2 ? 0 : Math.sqrt(this.#squares / (this.#count - 1));
   }
 }

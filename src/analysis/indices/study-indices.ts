@@ -9,7 +9,7 @@ import { normalQuantile } from '../special/normal.ts';
 import { answerHeader } from '../table/header.ts';
 import type { RunTable } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
-import { type Blocks, blocksOf } from './blocks.ts';
+import { type Blocks, blocksOf, momentsOf } from './blocks.ts';
 import { type Bounds, indexBounds } from './bounds.ts';
 import { type EstimatedIndices, estimateIndices, pairsOf } from './indices.ts';
 
@@ -60,13 +60,14 @@ export function studyIndices(
   }
   const found = estimateIndices(blocks, permutationKey(table.batchId, output));
   const inputs = inputsOf(design, found, indexBounds(blocks), confidence);
+  const { count, squares } = momentsOf([blocks.a, blocks.b]);
   const interactions = 1 - found.first.reduce((sum, it) => sum + it, 0);
   return {
     ...common,
     inputs: inputs.toSorted((one, other) => other.total.value - one.total.value),
     pairs: secondOrder(design, found, confidence),
     interactions,
-    variance: varianceOf(blocks),
+    variance: squares / count,
     resamples: found.resamples,
     reason: null,
     warnings: [...header.warnings, ...missingWarning(blocks, design), ...ownRandomness(inputs)],
@@ -116,12 +117,6 @@ function secondOrder({ inputs }: SaltelliDesign, found: EstimatedIndices, confid
       };
     })
     .toSorted((one, other) => other.value - one.value);
-}
-
-function varianceOf({ a, b }: Blocks): number {
-  const values = [...a, ...b];
-  const mean = values.reduce((sum, it) => sum + it, 0) / values.length;
-  return values.reduce((sum, it) => sum + (it - mean) ** 2, 0) / values.length;
 }
 
 function missingWarning({ a, missing }: Blocks, { rows }: SaltelliDesign): Warning[] {

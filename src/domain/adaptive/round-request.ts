@@ -4,10 +4,11 @@
  */
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
+import { sortedNames } from '../../base/text/sorted-names.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import type { DispersionConfig, Fault } from '../../contract/types.ts';
 import { SimbatchError } from '../errors.ts';
-import { BLOCK_ROWS, sortedNames, type Pause, type RowBlock } from './rows.ts';
+import { BLOCK_ROWS, type Pause, type RowBlock } from './rows.ts';
 
 /** A chosen name with the bounds of its numbers. */
 interface ChosenName {

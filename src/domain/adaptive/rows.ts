@@ -35,9 +35,6 @@ export interface RowBlock {
 /** Called between steps of long work; the work continues when the promise resolves. */
 export type Pause = () => Promise<void> | undefined;
 
-/** The chosen names of a study in the order of its rows. */
-export const sortedNames = (names: Iterable<string>): string[] => [...names].sort();
-
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Int32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 

@@ -3,6 +3,7 @@
  * nothing stored. Sampling methods and schemes are tables here; the distributions are a table in `distributions/table.ts`.
  */
 import { seedToDecimal } from '../seed.ts';
+import { sortedNames } from '../../base/text/sorted-names.ts';
 import { distributionEntry, quantileFunction } from '../../base/distributions/table.ts';
 import type { RunRow } from '../adaptive/rows.ts';
 import type {
@@ -106,10 +107,9 @@ export function createSampler(
   const method = drawingMethod(monteCarlo.sampling_method);
   const runs = isAdaptive ? DRAWS : monteCarlo.runs;
   const seedDecimal = seedToDecimal(monteCarlo.seed);
-  // Names are sorted by code unit and not by locale: the order must be the same on every machine.
-  const names = Object.keys(dispersions).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const names = sortedNames(Object.keys(dispersions));
   const key = (name: string): Uint32Array => deriveKey(scheme, method, seedDecimal, name, monteCarlo.replicate ?? 0);
-  const blocks = saltelliDesign({ dispersions, monte_carlo: monteCarlo });
+  const blocks = method === 'saltelli' ? saltelliDesign({ dispersions, monte_carlo: monteCarlo }) : undefined;
   const columns: Column[] = [];
   for (const [rank, name] of names.entries()) {
     const { distribution } = dispersions[name]!;

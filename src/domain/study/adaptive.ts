@@ -1,4 +1,5 @@
 /** The rules of adaptive studies, whose runs are appended in rounds: what such a study must and must not say. Accepts incomplete input. */
+import { member } from '../../base/json/member.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { Fault } from '../../contract/types.ts';
 
@@ -12,11 +13,11 @@ const EXCLUDED: readonly (readonly string[])[] = [
 
 /** Returns these faults of a presumed BatchSubmission. */
 export function adaptiveFaults(submission: unknown): Fault[] {
-  const config = memberAt(submission, ['config']);
-  const isAdaptive = memberAt(config, ['monte_carlo', 'sampling_method']) === 'adaptive';
-  const adaptive = memberAt(config, ['adaptive']);
+  const config = member(submission, 'config');
+  const isAdaptive = member(config, 'monte_carlo', 'sampling_method') === 'adaptive';
+  const adaptive = member(config, 'adaptive');
   if (!isAdaptive) {
-    const method = String(memberAt(config, ['monte_carlo', 'sampling_method']));
+    const method = String(member(config, 'monte_carlo', 'sampling_method'));
     const detail = `is for studies with the sampling method adaptive, and this one has ${method}; leave it out`;
     return [...(adaptive === undefined ? [] : [{ pointer: '/config/adaptive', detail }]), ...chosenFaults(config)];
   }
@@ -27,7 +28,7 @@ export function adaptiveFaults(submission: unknown): Fault[] {
   return [
     ...(adaptive === undefined ? [missing] : []),
     ...algorithmFaults(adaptive),
-    ...EXCLUDED.filter((path) => (memberAt(submission, path) ?? null) !== null).map((path) => ({
+    ...EXCLUDED.filter((path) => (member(submission, ...path) ?? null) !== null).map((path) => ({
       pointer: path.map((name) => pointerToken(name)).join(''),
       detail: 'does not go with the sampling method adaptive, whose runs are appended in rounds; leave it out',
     })),
@@ -36,28 +37,19 @@ export function adaptiveFaults(submission: unknown): Fault[] {
 
 /** The shape refuses any other algorithm; this says why. */
 function algorithmFaults(adaptive: unknown): Fault[] {
-  if (memberAt(adaptive, ['algorithm']) !== 'rare_event') return [];
+  if (member(adaptive, 'algorithm') !== 'rare_event') return [];
   const detail = 'is "rare_event", which is not available in this version; "external" is: clients append the rounds';
   return [{ pointer: '/config/adaptive/algorithm', detail }];
 }
 
 /** Only the rows of an adaptive study give the numbers of chosen parameters. */
 function chosenFaults(config: unknown): Fault[] {
-  const dispersions = memberAt(config, ['dispersions']);
+  const dispersions = member(config, 'dispersions');
   if (typeof dispersions !== 'object' || dispersions === null) return [];
   return Object.entries(dispersions)
-    .filter(([, dispersion]) => memberAt(dispersion, ['distribution', 'type']) === 'chosen')
+    .filter(([, dispersion]) => member(dispersion, 'distribution', 'type') === 'chosen')
     .map(([name]) => ({
       pointer: `/config/dispersions${pointerToken(name)}/distribution/type`,
       detail: 'is "chosen", which only an adaptive study has (sampling_method: adaptive); give it a distribution',
     }));
-}
-
-function memberAt(value: unknown, path: readonly string[]): unknown {
-  let at = value;
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as Record<string, unknown>)[name];
-  }
-  return at;
 }

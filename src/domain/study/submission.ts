@@ -6,6 +6,7 @@ import { parseCondition } from './condition.ts';
 import { contentFaults } from './requirement-content.ts';
 import { functionFaults } from './function-code.ts';
 import { storePrefixFault } from './store-prefix.ts';
+import { member } from '../../base/json/member.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
@@ -166,7 +167,7 @@ function requirementFaults(requirements: unknown): Fault[] {
 function stopFaults(submission: unknown): Fault[] {
   const rule = member(member(submission, 'policy'), 'stop_when');
   if (rule !== 'settled') return [];
-  if (member(member(member(submission, 'config'), 'monte_carlo'), 'sampling_method') === 'saltelli') {
+  if (member(submission, 'config', 'monte_carlo', 'sampling_method') === 'saltelli') {
     const detail = 'is "settled", and runs of a saltelli design, which share inputs, have no verdict; leave it out';
     return [{ pointer: '/policy/stop_when', detail }];
   }
@@ -187,10 +188,4 @@ function stopFaults(submission: unknown): Fault[] {
         ]
       : [],
   );
-}
-
-/** Returns an own member of an unknown value. */
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
 }

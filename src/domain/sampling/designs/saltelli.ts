@@ -4,6 +4,7 @@
  * row of B. The order is that of SALib. Source: Saltelli, Comp. Phys. Comm. 145 (2002) 280; Saltelli et al., ibid. 181 (2010) 259.
  */
 import { distributionEntry } from '../../../base/distributions/table.ts';
+import { sortedNames } from '../../../base/text/sorted-names.ts';
 import { pointerToken } from '../../../base/json/json-pointer.ts';
 import type { BatchConfig, DispersionConfig, Fault } from '../../../contract/types.ts';
 import { quasiMonteCarloUniforms } from './quasi-monte-carlo.ts';
@@ -28,10 +29,7 @@ const isRandom = ({ distribution }: DispersionConfig): boolean =>
 
 /** The design of a study whose sampling method is `saltelli`. */
 export function saltelliDesign({ dispersions, monte_carlo: { design } }: Design): SaltelliDesign {
-  // By code unit and not by locale: the order must be the same on every machine.
-  const inputs = Object.keys(dispersions)
-    .filter((name) => isRandom(dispersions[name]!))
-    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const inputs = sortedNames(Object.keys(dispersions).filter((name) => isRandom(dispersions[name]!)));
   const hasSecondOrder = design?.second_order === true;
   return { inputs, hasSecondOrder, rows: (hasSecondOrder ? 2 : 1) * inputs.length + 2 };
 }
@@ -55,18 +53,19 @@ export interface DrawnParameter {
   runs: number;
   /** The key of the random numbers under a name. */
   key: (name: string) => Uint32Array;
-  blocks: SaltelliDesign;
+  /** The blocks of a `saltelli` design; undefined for others. */
+  blocks: SaltelliDesign | undefined;
 }
 
 /** The uniforms of one input: A has the first dimensions of Sobol' points, B the next, and each block the next point. */
 export function saltelliUniforms({ name, key, blocks }: DrawnParameter): (run: number) => number {
-  const { inputs, rows } = blocks;
+  const { inputs, rows } = blocks!;
   const place = inputs.indexOf(name);
   const inA = quasiMonteCarloUniforms(key(name), directionNumbers(place));
   const inB = quasiMonteCarloUniforms(key(nameInB(name)), directionNumbers(inputs.length + place));
   return (run) => {
     const block = Math.floor(run / rows);
-    return (isFromB(blocks, run - block * rows, place) ? inB : inA)(block);
+    return (isFromB(blocks!, run - block * rows, place) ? inB : inA)(block);
   };
 }
 
