@@ -6,7 +6,9 @@ import { partBytesOf, partCountOf } from '../../../src/domain/runs/upload-parts.
 import { LIMITS } from '../../../src/contract/limits.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import type { SignedUpload, UploadCompleteRequest } from '../../../src/contract/types.ts';
+import { openCoordinator } from '../../../src/coordinator/coordinator.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
+import { MemoryStore } from '../../support/memory-store.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
 import { declared, put, send, sha256Of } from '../../support/upload.ts';
 import { STORAGE, storeOf } from '../../e2e/object-store/uploads.suite.ts';
@@ -268,5 +270,16 @@ describe('coordinator/files/uploads', () => {
     answer();
     expect(await completion).to.equal('unknown-job');
     expect(written.filter((it) => it.includes('"files":1'))).to.deep.equal([]);
+  });
+
+  it('takes the reasons of a runner that sends nothing, also where no coordinator serves the bucket any more', async () => {
+    const { store: disk, world } = scene;
+    const plain = await openCoordinator(new MemoryStore(disk.disk), world, {});
+    const nothing = { ...who, files: [], failed: [{ path: 'f.txt', detail: 'it was removed' }], left: 2 };
+    const result = await plain.completeUpload(job, nothing);
+    expect(result.upload).to.deep.equal({ files: 0, failed: ['f.txt: it was removed'], waiting: 2 });
+    const begun = plain.beginUpload(job, { ...who, files: [declared('f.txt', 'hello')] });
+    expect(await codeOf(begun)).to.equal('uploads-unavailable');
+    await plain.close();
   });
 });

@@ -207,19 +207,34 @@ print(json.dumps(dict(argv=sys.argv, cwd=os.getcwd(), env=dict(os.environ), umas
     if (lives(orphan.pid ?? 0)) throw new Error('it lives');
   });
 
+  const wait = 'while [ ! -e known ]; do sleep 0.01; done';
+  /** A run that ends the starter once the runner knows the process of the run. */
+  async function lost(): Promise<Done> {
+    await starter.prepare();
+    expect(starter.pid).to.be.a('number');
+    rmSync(join(folder, 'known'), { force: true });
+    return execute(starter, { args: ['-c', `${wait}; kill -KILL ${String(starter.pid)}; sleep 60`] });
+  }
+
+  it('is started by the starter also after three deaths with an ended run between them', async () => {
+    for (const run of [lost, lost, () => execute(starter, { args: ['-c', 'true'] }), lost, lost]) {
+      await starter.prepare();
+      await run();
+    }
+    await starter.prepare();
+    expect([starter.fault, starter.pid === undefined]).to.deep.equal([undefined, false]);
+  });
+
   it('is lost with the starter, and the next one is started by another, three times', async () => {
     for (let death = 1; death <= 3; death += 1) {
-      await starter.prepare();
-      rmSync(join(folder, 'known'), { force: true });
-      const wait = 'while [ ! -e known ]; do sleep 0.01; done';
-      const lost = await execute(starter, { args: ['-c', `${wait}; kill -KILL $PPID; sleep 60`] });
-      expect(lost.ending).to.deep.equal({
+      const run = await lost();
+      expect(run.ending).to.deep.equal({
         type: 'lost',
         detail: 'the starter of the simulation ended by signal SIGKILL',
         signal: 'SIGKILL',
       });
-      expect(lives(lost.pid)).to.equal(false);
-      expect(lost.stdout).to.include('[simbatch: the rest, if any, is lost: the starter ended by signal SIGKILL]');
+      expect(lives(run.pid)).to.equal(false);
+      expect(run.stdout).to.include('[simbatch: the rest, if any, is lost: the starter ended by signal SIGKILL]');
     }
     expect(log).to.include('programs are started by the runner itself: ');
     expect((await execute(starter, { args: ['-c', 'exit 5'] })).ending).to.deep.equal({ type: 'exit', code: 5 });
