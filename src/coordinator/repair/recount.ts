@@ -4,7 +4,7 @@ import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
 import { blocksOf, recordDigest } from '../kernel/records/stored-rounds.ts';
 import { decodeSubmission, selectionOf } from '../kernel/records/study-cache.ts';
-import { rowDesign } from '../../domain/adaptive/round-request.ts';
+import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, RoundRecord, StoredResult } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';

@@ -3,21 +3,20 @@
  * answered before the state of the study is looked at. The rows are read, packed and hashed in slices; the turn only compares and stores.
  */
 import type { AppendedRound, Batch, BatchContext, RoundRecord, Uuid } from '../../contract/types.ts';
-import { LIMITS } from '../../contract/limits.ts';
 import { readRoundRequest, type RoundRequest } from '../../domain/adaptive/round-request.ts';
 import { digestOfRound, encodeBlock, firstDifference, withDraws, type RowBlock } from '../../domain/adaptive/rows.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Directory, RecordSource } from '../kernel/actors/directory.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
-import { readBlocks, readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
+import { readBlocks, readRound } from '../kernel/records/stored-rounds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
-import { timestamp, toBatch } from '../kernel/records/to-resource.ts';
+import { toBatch } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { GroupCommit } from '../kernel/turn/group-commit.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
+import { appended, refuseIfClosed, storeRound } from './store-round.ts';
 
 interface AppendParts {
   turns: Turns;
@@ -118,34 +117,9 @@ function append(
   const { rounds = 0, totalJobs } = context;
   const known = knownRound(turn, batchId, request, rounds);
   if (known !== undefined) return known;
-  refuseIfClosed(context, request);
+  refuseIfClosed(context, request.count);
   if (totalJobs !== packed.firstRunId) return undefined;
-  turn.send('batch', batchId, { type: 'APPEND', count: request.count, now: turn.now });
-  const record: RoundRecord = {
-    round: rounds,
-    first_run_id: totalJobs,
-    count: request.count,
-    space: 'parameters',
-    source: 'external',
-    key: request.key,
-    digest: packed.digest,
-    previous: recordDigest(recordBefore(turn, batchId, rounds)),
-    label: request.label,
-    appended_at: timestamp(turn.now),
-    note: request.note,
-    decision: null,
-  };
-  turn.put(keys.round(batchId, rounds), JSON.stringify(record));
-  for (const [block, rows] of packed.records.entries()) turn.put(keys.rows(batchId, rounds, block), rows);
-  if (request.key !== null) turn.put(keys['round-key'](batchId, request.key), String(rounds));
-  return { ...appended(record), repeated: false };
-}
-
-function recordBefore(source: RecordSource, batchId: Uuid, round: number): string {
-  const key = round === 0 ? keys.submission(batchId) : keys.round(batchId, round - 1);
-  const record = source.read(key);
-  if (record === undefined) throw new Error(`the record ${key} is missing in the store`);
-  return record;
+  return { ...appended(storeRound(turn, batchId, { ...request, ...packed })), repeated: false };
 }
 
 /** The stored round that the request repeats; a known key decides first. */
@@ -179,30 +153,6 @@ function storedRound(source: RecordSource, batchId: Uuid, round: number): RoundR
   if (stored === undefined) throw new Error(`the round ${round} of batch ${batchId} is missing in the store`);
   return stored;
 }
-
-function refuseIfClosed({ growing, rounds = 0, totalJobs, budget = 0 }: BatchContext, { count }: RoundRequest): void {
-  if (growing === undefined) {
-    throw new SimbatchError('study-closed', 'the study is closed, cancelled or has ended: it takes no further rounds');
-  }
-  const left = budget - totalJobs;
-  if (count > left) {
-    throw new SimbatchError(
-      'budget-exhausted',
-      `the round has ${count} runs, and ${left} of the ${budget} runs of the study are left; nothing was appended`,
-    );
-  }
-  if (rounds >= LIMITS.rounds) {
-    throw new SimbatchError('budget-exhausted', `the study has ${rounds} rounds, the most that one may have`);
-  }
-}
-
-const appended = ({ round, first_run_id: first, count, digest }: RoundRecord): Omit<AppendedRound, 'repeated'> => ({
-  round,
-  first_run_id: first,
-  count,
-  run_ids: RunSelection.between(first, first + count).toString(),
-  digest,
-});
 
 /** The error for other rows under a known key or number, with the first place that differs. */
 function differs(

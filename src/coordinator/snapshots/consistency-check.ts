@@ -7,7 +7,7 @@ import { pendingRuns } from '../../../machines/batch.ts';
 import type { BatchConfig, JobStatus, JobRecord } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
-import { rowDesign } from '../../domain/adaptive/round-request.ts';
+import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
 import { recordDigest } from '../kernel/records/stored-rounds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';

@@ -1,6 +1,6 @@
 /** The rounds of adaptive studies in the analysis worker: their rows in memory, since samplers ask for them run by run. */
 import type { RoundRecord, Uuid } from '../../../contract/types.ts';
-import { rowDesign } from '../../../domain/adaptive/round-request.ts';
+import { rowDesign } from '../../../domain/adaptive/given-rows.ts';
 import {
   BLOCK_ROWS,
   decodeBlock,

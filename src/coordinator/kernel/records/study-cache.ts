@@ -9,7 +9,7 @@ import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
 import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
-import { rowDesign, type RowDesign } from '../../../domain/adaptive/round-request.ts';
+import { rowDesign, type RowDesign } from '../../../domain/adaptive/given-rows.ts';
 import { RowBlocks } from './stored-rounds.ts';
 
 export interface Study {
