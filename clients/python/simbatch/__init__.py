@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .batch.batch import Batch as Batch
     from .batch.coordinator import Coordinator as Coordinator
     from .batch.coordinator import connect as connect
+    from .batch.rounds import Round as Round
     from .batch.runs import RunView as RunView
     from .errors import ApiError as ApiError
     from .errors import LocalError as LocalError
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
     from .errors import UnreachableError as UnreachableError
     from .local.embedded import stop as stop
     from .local.opening import open as open
+    from .points.loop import tell_and_ask as tell_and_ask
+    from .points.rows import product as product
     from .study.distributions import Beta as Beta
+    from .study.distributions import Chosen as Chosen
     from .study.distributions import Discrete as Discrete
     from .study.distributions import Distribution as Distribution
     from .study.distributions import Empirical as Empirical
@@ -68,11 +72,14 @@ __version__ = "0.1.0"
 _HOMES = {
     ".batch.batch": "Batch",
     ".batch.coordinator": "Coordinator connect",
+    ".batch.rounds": "Round",
     ".batch.runs": "RunView",
     ".errors": "ApiError LocalError MissingPackageError NotReadyError ProgramNotFoundError SimbatchError StudyError UnreachableError",
     ".local.embedded": "stop",
     ".local.opening": "open",
-    ".study.distributions": "Beta Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
+    ".points.loop": "tell_and_ask",
+    ".points.rows": "product",
+    ".study.distributions": "Beta Chosen Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
     "Triangular Uniform Weibull",
     ".study.parts": "EarlyTermination JointRequirement Policy Requirement Rule Saltelli Telemetry",
     ".study.study": "Study",

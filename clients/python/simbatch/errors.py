@@ -73,7 +73,7 @@ class ApiError(SimbatchError):
         super().__init__(self._text())
 
     def _text(self) -> str:
-        if self.faults:
+        if self.faults and self.status != 409:  # the detail of a conflict has what the fault differs from
             return f"{self.code}: " + "; ".join(str(fault) for fault in self.faults)
         return f"{self.code}: {self.detail}"
 

@@ -31,9 +31,10 @@ GROUPS = [
     (
         "Distributions",
         ["Distribution", "Normal", "Uniform", "Exponential", "Gamma", "Beta", "Fixed", "Lognormal", "Loguniform", "Weibull"]
-        + ["Triangular", "Discrete", "Empirical", "Table"],
+        + ["Triangular", "Discrete", "Empirical", "Table", "Chosen"],
     ),
     ("Studies at a coordinator", ["connect", "open", "stop", "Coordinator", "Batch", "RunView"]),
+    ("Points from outside", ["Round", "product", "tell_and_ask"]),
     ("In a simulation", ["run", "Run", "Parameters"]),
     (
         "Errors",

@@ -17,7 +17,7 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/config/dispersions", "inputs"),
     (r"/config/correlations/(\d+)(?:/.*)?", "correlations[{}]"),
     (r"/config/correlations", "correlations"),
-    (r"/config/monte_carlo/sampling_method", "method"),
+    (r"/config/(?:monte_carlo/sampling_method|adaptive(?:/.*)?)", "method"),
     (r"/config/monte_carlo/(runs|seed|run_ids|replicate)", "{}"),
     (r"/config/simulation/(name|code)(?:/.*)?", "simulation"),
     (r"/config/simulation/(version|duration_minutes)", "{}"),
@@ -60,6 +60,24 @@ def argument_of(pointer: str, correlations: Optional[List[Tuple[str, str]]] = No
             a, b = correlations[int(parts[0])]
             return f'correlations["{a}", "{b}"]'
         return form.format(*parts)
+    return pointer
+
+
+_ROUND_ARGUMENTS: Tuple[Tuple[str, str], ...] = (
+    (r"/columns/([^/]+)/(\d+)", 'rows[{1}]["{0}"]'),
+    (r"/columns/([^/]+)", 'rows["{0}"]'),
+    (r"/columns", "rows"),
+    (r"/draws/(\d+)", "draws[{0}]"),
+    (r"/(draws|key|round|label|note)", "{0}"),
+)
+
+
+def round_argument(pointer: str) -> str:
+    """The argument of `Batch.append` for a JSON Pointer into its request; the pointer itself where there is none."""
+    for pattern, form in _ROUND_ARGUMENTS:
+        found = re.fullmatch(pattern, pointer)
+        if found is not None:
+            return form.format(*(part.replace("~1", "/").replace("~0", "~") for part in found.groups()))
     return pointer
 
 

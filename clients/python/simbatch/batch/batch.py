@@ -11,6 +11,7 @@ from ..api.transport import PathLike, segment
 from ..errors import ApiError
 from . import answers
 from .frames import arrow_table, columns_of, has_arrow, package, pandas
+from .growing import Growing
 from .progress import ENDED, wait
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _Kind = TypeVar("_Kind", bound=answers.Answer)
 _WAIT_S = 20
 
 
-class Batch:
+class Batch(Growing):
     """A submitted study. Made by `Study.run`, `Study.submit`, `simbatch.open` and `Coordinator.batches`."""
 
     def __init__(
@@ -91,7 +92,8 @@ class Batch:
         return self._submission
 
     def wait(self, timeout: Optional[float] = None, *, progress: bool = True) -> "Batch":
-        """Waits until the study has ended, or until its canary runs have failed; returns itself, whatever the outcome.
+        """Waits until the study has ended, or until its canary runs have failed; returns itself, whatever the outcome. The wait for an
+        adaptive study ends when every run that was appended has ended.
 
         Shows a tqdm bar where tqdm is installed, else a line on stderr, and at the end the answer in one sentence; nothing without
         `progress`. After failed canary runs nothing is executed until `release()` or `cancel()`. Ctrl-C ends the wait only:

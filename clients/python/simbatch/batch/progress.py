@@ -14,13 +14,18 @@ _LINE_S = 10.0
 _STUCK_S = 5.0
 
 
-class Followed(Protocol):
+class Blocked(Protocol):
+    """A batch, as far as it may not come forward."""
+
+    def obstacles(self) -> List[str]: ...
+
+
+class Followed(Blocked, Protocol):
     """A batch, as far as it is waited for."""
 
     @property
     def id(self) -> str: ...
     def refresh(self) -> Dict[str, Any]: ...
-    def obstacles(self) -> List[str]: ...
     def sentence(self) -> Optional[str]: ...
 
 
@@ -30,14 +35,15 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
     pause = _FIRST_POLL_S
     bar: Any = None
     try:
-        stuck = _Stuck(batch)
+        stuck = Stuck(batch)
         while True:
             state = batch.refresh()
-            stuck.look(state["jobs_by_status"])
+            resource, ended = state["batch"], ended_of(state["jobs_by_status"])
+            stuck.look(ended)
             if progress:
-                bar = bar or _bar(state["batch"])
-                bar.show(state)
-            if state["batch"]["status"] in ENDED or state["batch"].get("canary_failed"):
+                bar = bar or bar_of(resource["name"], resource["total_jobs"])
+                bar.show(ended, problems_of(state["jobs_by_status"]) or ("paused" if resource.get("paused") else ""), state.get("eta"))
+            if resource["status"] in ENDED or resource.get("canary_failed") or resource.get("waiting_for_rows"):
                 break
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
@@ -57,14 +63,15 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _bar(batch: Mapping[str, Any]) -> Any:
+def bar_of(name: str, total: int) -> Any:
+    """A bar of so many runs: `show` it, then `close` it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # without ipywidgets a notebook gets a bar of text
             from tqdm.auto import tqdm
     except ImportError:
-        return _Lines(batch)
-    return _Tqdm(tqdm, batch)
+        return _Lines(name, total)
+    return _Tqdm(tqdm(total=total, desc=name, unit="run"))
 
 
 def ended_of(jobs: Mapping[str, int]) -> int:
@@ -78,17 +85,22 @@ def problems_of(jobs: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {word}" for count, word in counts if count)
 
 
-class _Stuck:
+def count_problems(counts: Mapping[str, int]) -> str:
+    """The same for runs by class."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if name not in ("ok", "open"))
+
+
+class Stuck:
     """Reports the findings of a study in which no run has ended for a while; each finding once."""
 
-    def __init__(self, batch: Followed) -> None:
+    def __init__(self, batch: Blocked) -> None:
         self._batch, self._ended = batch, -1
         self._next = time.monotonic() + _STUCK_S
         self._reported: Set[str] = set()
 
-    def look(self, jobs: Mapping[str, int]) -> None:
-        """Compares with the last look."""
-        now, ended = time.monotonic(), ended_of(jobs)
+    def look(self, ended: int) -> None:
+        """Compares the number of ended runs with that of the last look."""
+        now = time.monotonic()
         if ended != self._ended:
             self._ended, self._next = ended, now + _STUCK_S
         elif now >= self._next:
@@ -100,13 +112,11 @@ class _Stuck:
 
 
 class _Tqdm:
-    def __init__(self, tqdm: Any, batch: Mapping[str, Any]) -> None:
-        self._bar = tqdm(total=batch["total_jobs"], desc=batch["name"], unit="run")
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
 
-    def show(self, state: Mapping[str, Any]) -> None:
-        jobs = state["jobs_by_status"]
-        self._bar.update(ended_of(jobs) - self._bar.n)
-        words = problems_of(jobs) or ("paused" if state["batch"].get("paused") else "")
+    def show(self, ended: int, words: str, eta: Optional[Mapping[str, float]] = None) -> None:
+        self._bar.update(ended - self._bar.n)
         if words:
             self._bar.set_postfix_str(words, refresh=False)
 
@@ -117,15 +127,12 @@ class _Tqdm:
 class _Lines:
     """A line every 10 s, and one at the end."""
 
-    def __init__(self, batch: Mapping[str, Any]) -> None:
-        self._name, self._total, self._next = batch["name"], batch["total_jobs"], time.monotonic() + _LINE_S
+    def __init__(self, name: str, total: int) -> None:
+        self._name, self._total, self._next = name, total, time.monotonic() + _LINE_S
         self._text = ""
 
-    def show(self, state: Mapping[str, Any]) -> None:
-        jobs = state["jobs_by_status"]
-        problems = problems_of(jobs)
-        self._text = f"{self._name}: {ended_of(jobs)} of {self._total} runs" + (f", {problems}" if problems else "")
-        eta = state.get("eta")
+    def show(self, ended: int, words: str, eta: Optional[Mapping[str, float]] = None) -> None:
+        self._text = f"{self._name}: {ended} of {self._total} runs" + (f", {words}" if words else "")
         if eta is not None:
             self._text += f", {eta['low']:.0f} to {eta['high']:.0f} s left"
         if time.monotonic() >= self._next:

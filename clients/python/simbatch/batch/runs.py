@@ -127,7 +127,7 @@ class RunView:
         """
         from ..study.trial import replay
 
-        return replay(self.batch.submission, self.run_id, self.parameters, self.batch.study, function, quiet)
+        return replay(self.batch.submission, self.run_id, self.job["run_config"], self.batch.study, function, quiet)
 
     def __repr__(self) -> str:
         shown = "".join(f" {name}={value!r}" for name, value in self._shown.items())

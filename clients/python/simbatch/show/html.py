@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ..errors import SimbatchError
 from . import svg, text
-from .shapes import Answer, Batch, Study, Trial
+from .shapes import Answer, Batch, Round, Study, Trial
 
 # Runs that the histograms of a study are made of: the first so many of the list.
 _PLOTTED_RUNS = 5000
@@ -73,8 +73,18 @@ def batches_html(batches: Sequence[Batch]) -> str:
     return note + table_html(text.BATCH_COLUMNS, text.batches_rows(batches[-text.MOST_ROWS :]))
 
 
+def rounds_html(rounds: Sequence[Round]) -> str:
+    """A table of the newest 20."""
+    older = len(rounds) - text.MOST_ROWS
+    note = f"<div>{older} older ones, then:</div>" if older > 0 else ""
+    try:
+        return note + table_html(text.ROUND_COLUMNS, text.rounds_rows(rounds[-text.MOST_ROWS :]))
+    except SimbatchError as error:
+        return _lines([str(error)])
+
+
 def batch_html(batch: Batch) -> str:
-    """Progress, verdicts and histograms."""
+    """Progress, verdicts, the newest rounds, histograms."""
     try:
         sentence = batch.sentence()
         state = batch.refresh()
@@ -86,6 +96,8 @@ def batch_html(batch: Batch) -> str:
             verdicts = batch.verdicts()
             verdicts.headline = None
             parts.append(answer_html(verdicts))
+        if resource.get("rounds"):
+            parts.append(rounds_html(batch.rounds(max(0, resource["rounds"] - text.MOST_ROWS))))
         parts.append(f"<div>{_histograms(batch)}</div>")
         return "".join(parts)
     except SimbatchError as error:

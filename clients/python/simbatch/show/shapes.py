@@ -57,6 +57,20 @@ class Batch(Protocol):
     def sentence(self) -> Optional[str]: ...
     def verdicts(self) -> Answer: ...
     def rows(self, *, limit: Optional[int] = None) -> List[Dict[str, Any]]: ...
+    def rounds(self, first: int = 0) -> "Sequence[Round]": ...
+
+
+class Round(Protocol):
+    """A round of an adaptive study."""
+
+    number: int
+    run_ids: str
+    count: int
+    digest: str
+    key: Optional[str]
+    label: Optional[str]
+    @property
+    def complete(self) -> bool: ...
 
 
 class Trial(Protocol):

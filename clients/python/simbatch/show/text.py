@@ -7,7 +7,7 @@ from typing import Any, List, Mapping, Sequence, Tuple
 
 from ..errors import SimbatchError
 from ..study.planning import plan
-from .shapes import Answer, Batch, Study, Trial
+from .shapes import Answer, Batch, Round, Study, Trial
 
 MOST_ROWS = 20
 
@@ -89,7 +89,8 @@ def study_title(study: Study) -> str:
     sampling = study.submission()["config"]["monte_carlo"]
     tables = (one for one in study.inputs.values() if one.type == "table")
     method = "table" if any(len(set(one.members()["values"])) > 1 for one in tables) else sampling["sampling_method"]
-    return f"Study {study.name!r}: {study.runs} runs, {method}, seed {sampling['seed']}"
+    runs = "up to " * (method == "adaptive") + f"{study.runs} runs"
+    return f"Study {study.name!r}: {runs}, {method}, seed {sampling['seed']}"
 
 
 def requirement_lines(study: Study) -> List[str]:
@@ -112,7 +113,42 @@ def batch_title(batch: Batch) -> str:
     resource = batch.resource
     done = f"{resource['completed_jobs'] + resource['failed_jobs']} of {resource['total_jobs']} runs ended"
     failed = f", {resource['failed_jobs']} failed" if resource["failed_jobs"] else ""
-    return f"{resource['name']}: {resource['status']}, {done}{failed} ({batch.id})"
+    return f"{resource['name']}: {resource['status']}, {done}{failed}{_growth(resource)} ({batch.id})"
+
+
+def _growth(resource: Mapping[str, Any]) -> str:
+    """The rounds of an adaptive study, in words."""
+    if "budget" not in resource:
+        return ""
+    count = resource.get("rounds", 0)
+    rounds = f", {count} {'round' if count == 1 else 'rounds'}, {resource['budget'] - resource['total_jobs']} runs of the budget left"
+    state = ", waiting for rows" if resource.get("waiting_for_rows") else ", closed" if resource.get("closed") else ""
+    return rounds + state
+
+
+ROUND_COLUMNS = ["round", "key", "runs", "count", "complete", "label"]
+
+
+def rounds_rows(rounds: Sequence[Round]) -> List[List[Any]]:
+    """The rows of a list of rounds."""
+    return [[one.number, one.key, one.run_ids, one.count, one.complete, one.label] for one in rounds]
+
+
+def rounds_text(rounds: Sequence[Round]) -> str:
+    """A table; the newest 20 when there are more."""
+    older = len(rounds) - MOST_ROWS
+    text = table(ROUND_COLUMNS, rounds_rows(rounds[-MOST_ROWS:])) if rounds else "no rounds"
+    return f"{older} older ones, then:\n{text}" if older > 0 else text
+
+
+def round_text(one: Round) -> str:
+    """One line about a round."""
+    try:
+        state = "complete" if one.complete else "open"
+    except SimbatchError as error:
+        state = str(error)
+    name = "" if one.key is None else f" {one.key!r}"
+    return f"round {one.number}{name}: runs {one.run_ids}, {state}, digest {one.digest[:12]}"
 
 
 def batch_text(batch: Batch) -> str:

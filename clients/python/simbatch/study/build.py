@@ -17,6 +17,7 @@ _METHODS = {
     "lhs": "latin_hypercube",
     "monte_carlo": "monte_carlo",
     "random": "monte_carlo",
+    "adaptive": "adaptive",
 }
 
 
@@ -138,6 +139,8 @@ def base_submission(
         "early_termination": _early_termination(a["early_termination"]).member(),
         "telemetry": _of(Telemetry, "telemetry", a["telemetry"] or Telemetry()).member(),
     }
+    if a["method"] == "adaptive":
+        config["adaptive"] = {"algorithm": "external"}
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
     requirements = [

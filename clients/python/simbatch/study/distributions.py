@@ -89,6 +89,16 @@ class Normal(_Bounded):
 
 
 @dataclass(frozen=True)
+class Chosen(_Bounded):
+    """Not drawn: every row of a round gives the number, from `lower` to `upper` where given. For `method="adaptive"`."""
+
+    type = "chosen"
+    lower: Optional[float] = None
+    upper: Optional[float] = None
+    units: str = ""
+
+
+@dataclass(frozen=True)
 class Uniform(Distribution):
     """Uniform between `min` and `max`, both included."""
 

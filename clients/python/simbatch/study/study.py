@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 from .description import StudyDescription
 from .parts import Policy
@@ -22,7 +22,8 @@ class Study(StudyDescription):
         simulation that runners offer (then `entrypoint` is the script for runs on this machine).
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
     runs: number of runs of the design; it follows from `Saltelli`.
-    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), or `Saltelli(base=1024)` for Sobol' indices.
+    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), `Saltelli(base=1024)` for Sobol' indices, or
+        `adaptive`: it begins without runs, `Batch.append` gives them, and `runs` is the most that it may have.
     seed: 0 to 2**63 - 1. None: derived from the name of the study and the names of the inputs, so that a study with a changed
         function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
@@ -42,14 +43,24 @@ class Study(StudyDescription):
         given = {**self._given, **arguments}
         return Study(given.pop("name"), **given)
 
-    def try_run(self, run_id: int = 0, *, quiet: bool = False) -> "Trial":
+    def try_run(self, run_id: int = 0, *, row: Optional[Mapping[str, float]] = None, quiet: bool = False) -> "Trial":
         """Executes one run here and now, with its telemetry and its early termination. A function runs in this process.
 
-        `quiet`: a script's telemetry is not shown while it runs. Errors of the simulation are raised as they are.
+        row: the chosen inputs of an adaptive study, whose others are drawn as those of run `run_id`. quiet: a script's telemetry
+        is not shown while it runs. Errors of the simulation are raised as they are.
         """
-        from .trial import try_function, try_script
+        from .trial import try_run
 
-        return try_function(self, run_id) if callable(self.simulation) else try_script(self, run_id, quiet)
+        return try_run(self, self._with_row(row), run_id, quiet)
+
+    def _with_row(self, row: Optional[Mapping[str, float]]) -> "Study":
+        """The study whose samples are those of an adaptive study with this row: the chosen inputs are fixed, the others drawn."""
+        chosen = [name for name, one in self.inputs.items() if one.type == "chosen"]
+        if not chosen and not row:
+            return self
+        if row is None or sorted(row) != sorted(chosen):
+            raise ValueError(f"row must give the chosen inputs of the study ({', '.join(chosen) or 'none'}), not {row!r}")
+        return self.changed(inputs={**self.inputs, **row}, method="monte_carlo", seed=self.seed)
 
     def submit(
         self, endpoint: Optional[str] = None, *, again: bool = False, **connection: Any
@@ -80,12 +91,14 @@ class Study(StudyDescription):
         The same study again, also after a restart of the kernel, is the same batch: no finished run is executed again.
         again: a new batch all the same.
         The first run is a canary run unless the study has a policy: the others follow when it has completed; when it takes
-        a minute or exceeds its time limit, two of the first three decide. `policy=Policy()` releases all at once.
+        a minute or exceeds its time limit, two of the first three decide. `policy=Policy()` releases all at once. An adaptive study has none:
+        a run that fails is a row like any other.
         Raises ProgramNotFoundError when the program `simbatch` is not found, LocalError when it does not start.
         """
         from ..local.embedded import embedded
 
-        study = self if self._given.get("policy") is not None else self.changed(policy=Policy(canary_runs=1))
+        keeps = self._given.get("policy") is not None or self._given["method"] == "adaptive"
+        study = self if keeps else self.changed(policy=Policy(canary_runs=1))
         local = embedded(folder, keep=keep)
         local.runner_for(study, workers)
         return local.coordinator().submit(study, again=again)

@@ -110,7 +110,9 @@ def _condition(text: str) -> Tuple[Callable[[float, float], bool], float]:
     return _OPERATORS[found.group(1)], float(found.group(2))
 
 
-def _run_config(submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float]) -> Dict[str, Any]:
+def _run_config(
+    submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float], draw: Optional[int] = None
+) -> Dict[str, Any]:
     simulation, sampling = submission["config"]["simulation"], submission["config"]["monte_carlo"]
     return {
         "run_id": run_id,
@@ -122,31 +124,27 @@ def _run_config(submission: Mapping[str, Any], run_id: int, parameters: Mapping[
             "sampling_method": sampling["sampling_method"],
             "generated_at": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
             "seed": sampling["seed"],
+            **({} if draw is None else {"draw": draw}),
         },
     }
 
 
-def try_function(study: "StudyDescription", run_id: int) -> Trial:
-    """See `Study.try_run`."""
-    assert callable(study.simulation)
-    (sampled,) = study.sample(first=run_id, count=1)
+def try_run(study: "StudyDescription", sampled: "StudyDescription", run_id: int, quiet: bool) -> Trial:
+    """See `Study.try_run`. sampled: the study from which the parameters are drawn."""
+    (drawn,) = sampled.sample(first=run_id, count=1)
     submission = study.submission()
-    return _execute(study.simulation, _run_config(submission, run_id, sampled["parameters"]), submission)
-
-
-def try_script(study: "StudyDescription", run_id: int, quiet: bool) -> Trial:
-    """See `Study.try_run`."""
-    (sampled,) = study.sample(first=run_id, count=1)
-    submission = study.submission()
-    return _execute_script(study.entrypoint, _run_config(submission, run_id, sampled["parameters"]), submission, quiet)
+    config = _run_config(submission, run_id, drawn["parameters"], None if sampled is study else run_id)
+    if callable(study.simulation):
+        return _execute(study.simulation, config, submission)
+    return _execute_script(study.entrypoint, config, submission, quiet)
 
 
 def replay(
-    submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float], study: "Optional[StudyDescription]",
+    submission: Mapping[str, Any], run_id: int, given: Mapping[str, Any], study: "Optional[StudyDescription]",
     function: Optional[Callable[..., Any]], quiet: bool,
 ) -> Trial:
-    """See `RunView.replay`."""
-    config = _run_config(submission, run_id, parameters)
+    """See `RunView.replay`. given: the configuration that the run had."""
+    config = _run_config(submission, run_id, given["parameters"], given["metadata"].get("draw"))
     if function is None and study is not None and callable(study.simulation):
         function = study.simulation
     if function is None and "code" in submission:

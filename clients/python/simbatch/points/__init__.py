@@ -1,0 +1,1 @@
+"""Points that come from outside a study: rows as optimisers have them, and the loop around an external algorithm."""
