@@ -115,7 +115,14 @@ print(len(study.sample()), study)`;
       const [wheel = ''] = readdirSync(join(directory, 'wheels'));
       expect(wheel).to.match(/^simbatch-.*-py3-none-any\.whl$/);
       const list = python(['-m', 'zipfile', '-l', join('wheels', wheel)], 'python3', directory).stdout;
-      for (const file of ['py.typed', '_run.py', 'study/study.py', 'local/supervisor.py', 'functions/execute.py'])
+      for (const file of [
+        'py.typed',
+        '_run.py',
+        'study/study.py',
+        'points/rows.py',
+        'local/supervisor.py',
+        'functions/execute.py',
+      ])
         expect(list).to.include(`simbatch/${file}`);
       expect(list).to.not.include('tests/');
     } finally {
