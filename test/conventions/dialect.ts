@@ -36,8 +36,9 @@ export const PHRASES: readonly Phrase[] = [
   { pattern: /(?:\/\*\*?|^\s*\*|\/\/|^#) (what|who|those)\b(?!.*\?)/, use: 'a noun as the subject' },
 ];
 
-/** Names on the wire or in stored records that contain a phrase and cannot change. */
-const KEPT_NAMES = /\bheardAtMs\b|\btold_apart\b|\btoldApart\b/g;
+/** Names on the wire, in stored records or of other interfaces (ask and tell, of optimisers) that contain a phrase and cannot change. */
+const KEPT_NAMES =
+  /\bheardAtMs\b|\btold_apart\b|\btoldApart\b|\btell_and_ask\b|(?<=[.`])tell\b|\btell(?=[(=,:])|\bask[- ]tell\b/g;
 
 /** The words of a text: camel case and snake case separated, lower case. Offsets are not kept, lines are. */
 export const wordsOf = (text: string): string =>

@@ -87,20 +87,20 @@ def test_a_study_that_is_not_adaptive_takes_no_rounds_and_a_chosen_input_needs_o
 
 
 class Golden:
-    """A search that knows its place only from what it is told."""
+    """A search that knows its place only from the results that it takes."""
 
     def __init__(self, size):
-        self.size, self.told = size, []
+        self.size, self.taken = size, []
 
     def ask(self, number):
-        best = min((row["outputs.loss"], row["parameters.r"]) for row in self.told)[1] if self.told else 0.25
+        best = min((row["outputs.loss"], row["parameters.r"]) for row in self.taken)[1] if self.taken else 0.25
         return [[best + shift / (number + 1)] for shift in (-0.1, 0.0, 0.1)]
 
     def tell(self, made, rows):
-        self.told += rows
+        self.taken += rows
 
     def stop(self):
-        return len(self.told) >= self.size
+        return len(self.taken) >= self.size
 
 
 @pytest.mark.parametrize("repeatable", [False, True])
@@ -134,7 +134,7 @@ def test_the_loop_continues_where_it_was_after_an_end_at_every_step(local, repea
     assert step > 4 and killed.rows(columns=["run_id", "parameters.r", "outputs.loss"]) == undisturbed.rows(
         columns=["run_id", "parameters.r", "outputs.loss"]
     )
-    assert fresh.told == whole.told
+    assert fresh.taken == whole.taken
     with pytest.raises(TypeError, match="not a tuple of 3"):
         sb.tell_and_ask(killed, lambda number: (1, 2, 3), whole.tell)
     assert sb.tell_and_ask(killed, lambda number: None, lambda made, rows: None) == 4

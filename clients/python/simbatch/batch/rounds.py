@@ -52,7 +52,7 @@ class Round:
         self.digest: str = resource["digest"]
         """SHA-256 of its rows, in hexadecimal."""
         self.key: Optional[str] = resource.get("key")
-        """Its name, under which it is appended again without effect; None for one that was appended by number."""
+        """Its name, under which it is appended again without effect; None where it was appended by number."""
         self.label: Optional[str] = resource.get("label")
         self.note: Optional[str] = resource.get("note")
         self.repeated: bool = bool(resource.get("repeated"))

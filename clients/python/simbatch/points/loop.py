@@ -1,4 +1,4 @@
-"""The loop around an external algorithm: ask for points, wait, tell the results; the same call continues after a crash."""
+"""The loop around an external algorithm: ask for points, wait, hand the results over; the same call continues after a crash."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def tell_and_ask(
 
     ask(k): the rows of round k as `Batch.append` takes them, or the tuple (rows, draws), as `product` makes it; None ends the loop.
     tell(round, rows): takes the results, rows as `Round.wait` returns them. stop(): true ends the loop; asked before each new round.
-    Round k has the key `round-k`. The rounds that the study has already are told first, in their order, and nothing of them is
-    executed again. repeatable: for algorithms that give the same points again for the same results and have to be asked
-    before they are told, such as a seeded generator: they are asked from round 0 on, and a round with other rows than before is
+    Round k has the key `round-k`. The rounds that the study has already go to `tell` first, in their order, and nothing of them is
+    executed again. repeatable: for algorithms that give the same points again for the same results and take results only for points
+    that they gave, such as a seeded generator: they are asked from round 0 on, and a round with other rows than before is
     ApiError `round-key-reused`. Raises what `Batch.append` and `Round.wait` raise.
     """
     number = 0
