@@ -13,6 +13,8 @@ export const LIMITS = {
   /** Most rows of one round, and most bytes of their numbers. */
   roundRows: 10_000,
   roundBytes: 8_388_608,
+  /** Most runs of a study among which points are looked up. */
+  points: 2_000_000,
   /** Most rounds of one study. */
   rounds: 100_000,
   /** Longest key and label of a round, in characters. */

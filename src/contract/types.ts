@@ -32,6 +32,7 @@ export type * from './records/notifications.ts';
 export type * from './records/records.ts';
 export type * from './records/tokens.ts';
 export type * from './resources/reports.ts';
+export type * from './adaptive/evaluation.ts';
 export type * from './adaptive/rounds.ts';
 export type * from './resources/demand.ts';
 export type * from './resources/launchers.ts';

@@ -20,6 +20,7 @@ import { pauseBatch, releaseBatch, resumeBatch } from './studies/flow.ts';
 import { batchResults } from './reads/results.ts';
 import { batches, jobs } from './reads/listings.ts';
 import { appendRound, closeBatch } from './rounds/append.ts';
+import { evaluate } from './rounds/evaluate.ts';
 import { checkRounds, roundDetail as round, roundByKey, roundResults, rounds } from './rounds/read.ts';
 import { drain, heartbeat, poolHistory, register, resume } from './pool/runners.ts';
 import {
@@ -74,6 +75,7 @@ const OPERATIONS = {
   roundByKey,
   roundResults,
   checkRounds,
+  evaluate,
   views,
   keepView,
   removeView,

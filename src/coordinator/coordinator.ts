@@ -35,7 +35,9 @@ import { LauncherReports } from './pool/launcher-reports.ts';
 import { PoolHistory } from './pool/pool-history.ts';
 import { poolUse } from './pool/runners.ts';
 import { findings } from './reads/findings.ts';
+import { KnownPoints } from './rounds/known-points.ts';
 import { RoundProgress } from './rounds/round-progress.ts';
+import { RunEnds } from './rounds/run-ends.ts';
 import { PendingPolls } from './runs/pending-polls.ts';
 import { quarantineFailing } from './runs/quarantine.ts';
 import { StudyHealth } from './runs/study-health.ts';
@@ -150,6 +152,8 @@ class RunningCoordinator implements Lifecycle {
       statistics,
       judgements,
       roundProgress: new RoundProgress(tools),
+      runEnds: new RunEnds(clock),
+      knownPoints: new KnownPoints(groupCommit),
       batchIds: new BatchIdGenerator(),
       health: new StudyHealth({ store, share, directory }),
       answers: new Answers(tools, {
@@ -192,6 +196,7 @@ class RunningCoordinator implements Lifecycle {
       health,
       judgements,
       parts.roundProgress,
+      parts.runEnds,
       { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
       answers,
       purges,
@@ -278,6 +283,7 @@ class RunningCoordinator implements Lifecycle {
 
   releaseWaiting(): void {
     this.parts.roundProgress.close();
+    this.parts.runEnds.close();
     this.parts.fileRequests.close();
     this.parts.longPolls.close(NOTHING);
   }

@@ -317,6 +317,9 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     roundResults: async () => ({
       pieces: ['{"round":0,"first_run_id":0,"count":0,"results":[', '],"counts":{},"complete":true}'],
     }),
+    evaluate: async () => ({
+      pieces: ['{"count":0,"appended":null,"counts":{},"complete":true,"points":[', ']}'],
+    }),
     checkRounds: async () => ({ rounds: 1, runs: 1, verdict: 'identical', head: 'ab', faults: [] }),
     closeBatch: async () => ({ ...batch, closed: true }),
     views: async () => ({ views: [] }),

@@ -16,9 +16,8 @@ import {
 import { ADAPTIVE_ALGORITHMS } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
 import { double, int32, timestamp, uuid } from '../scalars.ts';
+import { columns, counts, label, note, outputs, rows } from './members.ts';
 
-const label = text('A text for people, such as the name of a generation.', { maxLength: LIMITS.roundNameLength });
-const note = text('A longer text, such as the state of an algorithm.', { maxLength: LIMITS.textLength });
 const key = text("The client's own name for the round, such as `generation-3`; unique in the study.", {
   minLength: 1,
   maxLength: LIMITS.roundNameLength,
@@ -30,18 +29,8 @@ export const RoundRequest = named(
   submitted({
     key: optionalNullable(key),
     round: optionalNullable(int32('The number that the round must have: that of the next one.')),
-    rows: Type.Optional(
-      listOf(
-        mapOf(double('The number.'), { description: 'The number of each chosen parameter.' }),
-        'One row for each run.',
-        LIMITS.roundRows,
-      ),
-    ),
-    columns: Type.Optional(
-      mapOf(listOf(double('The number of a run.'), 'One number for each run.', LIMITS.roundRows), {
-        description: 'The same by column: the numbers of each chosen parameter.',
-      }),
-    ),
+    rows: Type.Optional(rows),
+    columns: Type.Optional(columns),
     draws: optionalNullable(
       listOf(
         nullable(int32('The run whose random draw the run has.')),
@@ -86,11 +75,6 @@ export type Round = Static<typeof Round>;
 export const RoundList = named('RoundList', 'The rounds of a study in their order.', Type.Array(ref(Round)));
 export type RoundList = Static<typeof RoundList>;
 
-const counts = mapOf(int32('Runs.'), {
-  description:
-    'Runs by class: `ok`, `terminated`, `crashed`, `timeout`, `lost`, `cancelled`, and `open` for those that have not ended. Absent: none.',
-});
-
 export const RoundDetail = named('RoundDetail', 'A round, with its runs by class.', answered({ ...members, counts }));
 export type RoundDetail = Static<typeof RoundDetail>;
 
@@ -103,10 +87,7 @@ export const RoundRow = named(
     class: text('The class of its end, or `open`.'),
     parameters: mapOf(double('The value.'), { description: 'By name.' }),
     draw: int32('The run whose random draw it has.'),
-    outputs: Type.Unsafe<Record<string, unknown>>({
-      type: 'object',
-      description: 'The outputs that it reported; empty for none.',
-    }),
+    outputs,
     error: Type.Optional(text('Why it did not complete.')),
   }),
 );

@@ -182,13 +182,14 @@ function* runsOf({ first_run_id: first, count }: RoundRecord): Generator<number>
   for (let run = first; run < first + count; run++) yield run;
 }
 
-function jobRecord(view: StoreView, { context }: BatchState, run: number): JobRecord | undefined {
+/** The record of a run; undefined for an untouched one. */
+export function jobRecord(view: Pick<StoreView, 'get'>, { context }: BatchState, run: number): JobRecord | undefined {
   const record = view.get(keys.job(jobId(context.batchId, run)));
   return record === undefined ? undefined : (JSON.parse(record) as JobRecord);
 }
 
 /** A run without a record is untouched, or was cancelled with its study. */
-function classOf({ context }: BatchState, job: JobRecord | undefined): RunClass {
+export function classOf({ context }: BatchState, job: JobRecord | undefined): RunClass {
   if (job === undefined) return context.cancelRequested ? 'cancelled' : 'open';
   return runClassOf(job.value, job.attempts.at(-1)?.reason ?? null);
 }

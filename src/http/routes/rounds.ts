@@ -2,6 +2,7 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { ROUNDS_QUERY, WAIT_QUERY } from '../../contract/queries.ts';
 import * as batches from '../../contract/resources/batches.ts';
+import * as evaluation from '../../contract/adaptive/evaluation.ts';
 import * as rounds from '../../contract/adaptive/rounds.ts';
 import { int32 } from '../../contract/scalars.ts';
 import { text } from '../../contract/build.ts';
@@ -101,6 +102,28 @@ export const roundRoutes = [
       const { wait = 0 } = query;
       const options = { waitMs: wait * 1_000, ...(wait > 0 ? { abandoned: abandoned() } : {}) };
       const answer = await coordinator.roundResults(id, numberOf(parameters), options);
+      return 'pieces' in answer ? { body: answer.pieces } : new StatusAnswer(202, answer.progress);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/evaluate',
+    operationId: 'evaluatePoints',
+    summary: 'Evaluate points',
+    description:
+      'Of an adaptive study. Rows that no round has are appended as one round, under its digest as key; all others have the runs that they have. A repeat appends nothing. The answer waits for the results up to `wait` seconds.',
+    scope: 'submit',
+    answer: 'raw',
+    media: ['application/json; charset=utf-8'],
+    body: { schema: evaluation.EvaluationRequest, limit: 'rows', sliced: true },
+    query: WAIT_QUERY,
+    response: evaluation.Evaluation,
+    statuses: { 202: { description: 'Runs have not ended; ask again.', schema: evaluation.EvaluationProgress } },
+    errors: ['budget-exhausted', 'study-closed', 'not-external'],
+    handle: async (coordinator, { id, body, query, abandoned }) => {
+      const { wait = 0 } = query;
+      const options = { waitMs: wait * 1_000, ...(wait > 0 ? { abandoned: abandoned() } : {}) };
+      const answer = await coordinator.evaluate(id, body, options);
       return 'pieces' in answer ? { body: answer.pieces } : new StatusAnswer(202, answer.progress);
     },
   }),

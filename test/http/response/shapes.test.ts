@@ -8,6 +8,7 @@ import { listen, post, type TestServer } from '../../support/http.ts';
 const result = { execution_time_secs: 1, output_files: [], metadata: {} };
 const BODIES: Record<string, unknown> = {
   appendRound: { key: 'a', rows: [{ x: 1 }] },
+  evaluatePoints: { rows: [{ x: 1 }] },
   submitBatch: submission,
   auditBatch: { fraction: 0.5, seed: 1 },
   registerRunner: { id: 'r1', capabilities, instance: 'i' },

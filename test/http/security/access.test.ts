@@ -16,6 +16,7 @@ import { listen, rawRequest, type TestServer } from '../../support/http.ts';
 
 const BODIES: Record<string, unknown> = {
   appendRound: { key: 'a', rows: [{ x: 1 }] },
+  evaluatePoints: { rows: [{ x: 1 }] },
   submitBatch: submission,
   auditBatch: { fraction: 0.5, seed: 1 },
   registerRunner: { id: 'r1', instance: 'i', capabilities },

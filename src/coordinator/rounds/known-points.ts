@@ -1,0 +1,91 @@
+/**
+ * The rows of adaptive studies whose points are evaluated, by their hash. The index of a study is made from its stored rounds when it is
+ * first asked for, and again when it was dropped; it is brought up to the present in small steps.
+ */
+import type { Uuid } from '../../contract/types.ts';
+import { HASH_WORDS, hashRows, PointIndex } from '../../domain/adaptive/point-index.ts';
+import type { RowBlock } from '../../domain/adaptive/rows.ts';
+import type { RecordSource } from '../kernel/actors/directory.ts';
+import { readBlocks, readRound } from '../kernel/records/stored-rounds.ts';
+
+/** Rows that are hashed in one step: about a millisecond. */
+const STEP_ROWS = 256;
+/** Different rows of all studies together that stay in memory; a study that needs more has them alone. */
+const MAX_POINTS = 4_000_000;
+
+/** The rows of one study, up to a place in one of its rounds. */
+export class StudyPoints {
+  readonly index = new PointIndex();
+  readonly #source: RecordSource;
+  readonly #batchId: Uuid;
+  readonly #width: number;
+  /** Rounds that are in the index. */
+  #rounds = 0;
+  #nextRun = 0;
+  /** The blocks of the round after these that are not in the index yet, and the next row of the first of them. */
+  #blocks: RowBlock[] = [];
+  #row = 0;
+
+  constructor(source: RecordSource, batchId: Uuid, width: number) {
+    this.#source = source;
+    this.#batchId = batchId;
+    this.#width = width;
+  }
+
+  /** Adds up to `STEP_ROWS` rows. Returns true when the first `rounds` rounds of the study are in the index. */
+  advance(rounds: number): boolean {
+    for (let left = STEP_ROWS; left > 0 && this.#rounds < rounds;) {
+      const block = this.#nextBlock();
+      const end = Math.min(block.rows, this.#row + left);
+      const words = hashRows(block, this.#row, end);
+      for (let at = 0; at < words.length; at += HASH_WORDS) this.index.add(words, at, this.#nextRun++);
+      left -= end - this.#row;
+      this.#row = end;
+      if (end < block.rows) return false;
+      this.#row = 0;
+      this.#blocks.shift();
+      if (this.#blocks.length === 0) this.#rounds += 1;
+    }
+    return this.#rounds >= rounds;
+  }
+
+  #nextBlock(): RowBlock {
+    if (this.#blocks.length === 0) {
+      const record = readRound(this.#source, this.#batchId, this.#rounds);
+      if (record === undefined)
+        throw new Error(`the round ${this.#rounds} of batch ${this.#batchId} is missing in the store`);
+      this.#blocks = readBlocks(this.#source, this.#batchId, record, this.#width);
+    }
+    return this.#blocks[0]!;
+  }
+}
+
+/** The points of the studies that were asked for last. */
+export class KnownPoints {
+  readonly #source: RecordSource;
+  readonly #studies = new Map<Uuid, StudyPoints>();
+
+  constructor(source: RecordSource) {
+    this.#source = source;
+  }
+
+  /** The points of a study whose rows have `width` numbers. */
+  of(batchId: Uuid, width: number): StudyPoints {
+    const points = this.#studies.get(batchId) ?? new StudyPoints(this.#source, batchId, width);
+    // A Map is in insertion order: the first entry is the least recently used.
+    this.#studies.delete(batchId);
+    this.#studies.set(batchId, points);
+    this.#drop();
+    return points;
+  }
+
+  #drop(): void {
+    let size = 0;
+    for (const { index } of this.#studies.values()) size += index.size;
+    for (const [batchId, { index }] of this.#studies) {
+      if (this.#studies.size === 1 || size <= MAX_POINTS) return;
+      size -= index.size;
+      this.#studies.delete(batchId);
+    }
+  }
+}
