@@ -80,5 +80,6 @@ export const INITIAL_COUNTERS = {
   history: undefined,
   growing: undefined,
   rounds: undefined,
+  rowsLost: undefined,
   waitingSinceMs: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;

@@ -132,6 +132,7 @@ export const BatchRecord = Type.Object({
     }),
   ),
   rounds: Type.Optional(count('Rounds that were appended; absent: none.')),
+  rowsLost: Type.Optional(count('Runs of its rounds whose rows damage has lost, counted by a repair; absent: none.')),
   waitingSinceMs: Type.Optional(
     time('Since when it grows and none of its runs is Pending or active; absent otherwise.'),
   ),
@@ -155,6 +156,9 @@ export const RoundRecord = Type.Object({
   appended_at: text('When it was appended.'),
   note: nullable(text('A longer text.')),
   decision: Type.Null({ description: 'Of an algorithm of the coordinator.' }),
+  lost: Type.Optional(
+    Type.Literal(true, { description: 'Its record was lost by damage; a repair has made this one.' }),
+  ),
 });
 export interface RoundRecord extends Static<typeof RoundRecord> {}
 
@@ -165,6 +169,7 @@ export const RowsRecord = Type.Object({
   draws: Type.Optional(
     base64('The draw of each row, as little-endian int32; absent where no row of the round gives one.'),
   ),
+  lost: Type.Optional(Type.Literal(true, { description: 'The rows were lost by damage; there are no numbers.' })),
 });
 
 export interface RowsRecord extends Static<typeof RowsRecord> {}

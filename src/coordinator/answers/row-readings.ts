@@ -2,10 +2,12 @@
  * The rows of studies for the analysis worker: stored records as bytes, in chunks. The thread that answers requests parses none
  * of them; between two chunks it serves other requests.
  */
-import type { Uuid } from '../../contract/types.ts';
+import type { RoundRecord, Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
+import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
+import { blocksOf } from '../kernel/records/stored-rounds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { keys, ofBatch } from '../kernel/storage/keys.ts';
 import { linesOf } from '../kernel/storage/lines.ts';
@@ -168,9 +170,11 @@ export class RowReadings {
       const record = view.get(keys.round(batchId, round));
       if (record === undefined) break;
       const blocks: string[] = [];
-      for (let block = 0; ; block++) {
-        const rows = view.get(keys.rows(batchId, round, block));
-        if (rows === undefined) break;
+      const { count } = JSON.parse(record) as RoundRecord;
+      for (let block = 0; block < blocksOf(count); block++) {
+        const key = keys.rows(batchId, round, block);
+        const rows = view.get(key);
+        if (rows === undefined) throw missingRecord(`the rows ${key}`);
         blocks.push(rows);
         chars += rows.length;
       }

@@ -105,6 +105,7 @@ type OfBatch = Pick<
   | 'canary'
   | 'telemetry'
   | 'isGuarded'
+  | 'rowsLost'
 >;
 
 function ofBatch(state: BatchState): OfBatch {
@@ -120,6 +121,7 @@ function ofBatch(state: BatchState): OfBatch {
     ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
     ...(withheld === 0 ? {} : { canary: { runs: released, withheld, isFailed: hasFailedCanary(c) } }),
     telemetry: c.telemetry === undefined ? undefined : toBatchTelemetry(c.telemetry),
+    ...(c.rowsLost === undefined ? {} : { rowsLost: c.rowsLost }),
     isGuarded: c.canaryRuns !== undefined || c.maxFailures !== undefined,
   };
 }

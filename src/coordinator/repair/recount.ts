@@ -14,6 +14,7 @@ import type { EngineView } from '../kernel/storage/engine.ts';
 import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
 import { joinRecords, type BatchRecords, type RunRecords } from './join-records.ts';
 import { wholeRecord, wholeRecords } from './read-records.ts';
+import { roundsWithout } from './rounds-without.ts';
 
 /** The runner and the attempt of a held run. */
 export interface Holder {
@@ -45,8 +46,42 @@ export async function recount(view: EngineView, report: (fault: string) => void)
     recountRounds(view, records, report);
   }
   await recountFamilies(view, families, report);
+  await recountOrphans(view, report);
   for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
 }
+
+/** Each round has its batch, each block of rows and each key its round. */
+async function recountOrphans(view: EngineView, report: (fault: string) => void): Promise<void> {
+  const isThere = (batchId: string): boolean => wholeRecord(view, keys.batch(batchId)) !== undefined;
+  const counts = new Map<string, number>();
+  for await (const { batchId, key, isDeleted } of roundsWithout(view, isThere)) {
+    if (!isDeleted && key.startsWith(allOf('round').gte)) counts.set(batchId, (counts.get(batchId) ?? 0) + 1);
+  }
+  for (const [batchId, rounds] of counts) report(`batch ${batchId} has no record, and ${rounds} rounds`);
+  let latest = '';
+  for await (const [key] of wholeRecords(view, allOf('rows'))) {
+    const place = idOf(key).split('/').slice(0, 2).join('/');
+    if (place === latest) continue;
+    latest = place;
+    const [batchId = '', round = ''] = place.split('/');
+    const number = Number.parseInt(round, 16);
+    if (wholeRecord(view, keys.round(batchId, number)) === undefined && !isDeleted(view, batchId))
+      report(`batch ${batchId} has rows of round ${number}, which has no record`);
+  }
+  for await (const [key, record] of wholeRecords(view, allOf('round-key'))) {
+    const [batchId = ''] = idOf(key).split('/', 1);
+    const round = wholeRecord(view, keys.round(batchId, Number(record)));
+    const named = idOf(key).slice(batchId.length + 1);
+    if ((round === undefined || (JSON.parse(round) as RoundRecord).key !== named) && !isDeleted(view, batchId))
+      report(
+        `batch ${batchId}: the key ${JSON.stringify(named)} names round ${record}, which has another one or no record`,
+      );
+  }
+}
+
+/** The records of a deleted batch, or of a copy that was not finished, are removed by the coordinator. */
+const isDeleted = (view: EngineView, batchId: string): boolean =>
+  wholeRecord(view, keys.deletion(batchId)) !== undefined;
 
 /** Each record of a family lists the batches whose records name it, and no other. */
 async function recountFamilies(
@@ -202,10 +237,16 @@ function recountRounds(
   const { parent, budget, rounds = 0, totalJobs } = decodeBatch(batch).context;
   const names = rowDesign(config.dispersions).chosen.map(({ name }) => name);
   const start = parent === undefined ? recordDigest(submission) : undefined;
-  const chain = new RoundChain(names, start, (fault) => report(`batch ${batchId}: ${fault}`));
+  const chain = new RoundChain(names, start, (fault, isMarked) => {
+    if (isMarked !== true) report(`batch ${batchId}: ${fault}`);
+  });
   for (let number = 0; ; number++) {
     const record = wholeRecord(view, keys.round(batchId, number));
-    if (record === undefined) break;
+    if (record === undefined) {
+      if (number >= rounds) break;
+      report(`batch ${batchId}: the record of round ${number} is missing`);
+      continue;
+    }
     chain.round(record);
     const { count, key } = JSON.parse(record) as RoundRecord;
     for (let block = 0; block < blocksOf(count); block++)

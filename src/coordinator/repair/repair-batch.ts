@@ -2,10 +2,18 @@
  * Repairs the records of one batch: counters follow the records that are left, and a run whose record or result is lost
  * becomes Failed, so that no result is silently absent. Pure, but for the names it reports.
  */
-import type { BatchContext } from '../../../machines/batch.ts';
+import { activeRuns, pendingRuns, type BatchContext } from '../../../machines/batch.ts';
 import { INITIAL_HISTORY } from '../../../machines/job-context.ts';
 import { addRun, runTelemetry } from '../../../machines/telemetry-tally.ts';
-import type { BatchStatus, JobRecord, JobStatus, StoredResult, TelemetryTally, Uuid } from '../../contract/types.ts';
+import type {
+  AttemptOutcome,
+  BatchStatus,
+  JobRecord,
+  JobStatus,
+  StoredResult,
+  TelemetryTally,
+  Uuid,
+} from '../../contract/types.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -16,6 +24,13 @@ import type { Holder } from './recount.ts';
 
 type Change = [key: string, value: string];
 
+/** The outcome of the attempt with which a run ends. */
+const OUTCOMES: Partial<Record<JobStatus, AttemptOutcome>> = {
+  Completed: 'completed',
+  Failed: 'failed',
+  Cancelled: 'cancelled',
+};
+const ROW_LOST = 'its row was lost by damage to the data directory';
 const LOST = 'its record was lost by damage to the data directory';
 
 /** Repairs a batch's runs one by one, in order, and then the batch. */
@@ -41,6 +56,8 @@ export class BatchRepair {
   #next: number;
   /** Indices of records that are Cancelled, from the cursor on. */
   readonly #cancelledAhead: number[] = [];
+  /** True for a run of an adaptive study whose row is lost: it cannot be executed. */
+  readonly #isRowLost: (run: number) => boolean;
   /** Jobs that a runner still holds. */
   readonly held = new Set<Uuid>();
 
@@ -50,12 +67,14 @@ export class BatchRepair {
     limits: readonly string[],
     now: number,
     report: (finding: string, isLoss?: true) => void,
+    isRowLost: (run: number) => boolean = () => false,
   ) {
     this.#batch = batch;
     this.#selection = selection;
     this.#limits = limits;
     this.#now = now;
     this.#report = report;
+    this.#isRowLost = isRowLost;
     this.#next = batch.context.next;
   }
 
@@ -69,10 +88,12 @@ export class BatchRepair {
     const changes = this.#lostBefore(Math.min(index, this.#next));
     this.#expected = Math.max(this.#expected, index + 1);
     if (job === undefined && result === undefined) return [...changes, ...this.#lost(index)];
-    const record =
+    const found =
       job === undefined
         ? this.#recordOf(jobId, JSON.parse(result ?? '') as StoredResult)
         : this.#settled(jobId, JSON.parse(job) as JobRecord, result, holder);
+    const record = this.#isRowLost(runIdOf(jobId)) ? this.#withoutRow(found) : found;
+    if (record.value === 'Cancelled') this.held.delete(jobId);
     this.#count(index, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
     if (hasResult(record.value) && result !== undefined) {
@@ -120,17 +141,38 @@ export class BatchRepair {
     return record;
   }
 
-  #ended(record: JobRecord, value: JobStatus, error: string | undefined): JobRecord {
-    const outcome = value === 'Completed' ? 'completed' : value === 'Failed' ? 'failed' : 'lost';
+  /** A run without a row cannot be executed: it is Cancelled, unless it has ended. */
+  #withoutRow(record: JobRecord): JobRecord {
+    return isTerminal(record.value) ? record : this.#ended(record, 'Cancelled', undefined, ROW_LOST);
+  }
+
+  /** The untouched runs without a row are cancelled one by one. */
+  #cancelWithoutRow(): Change[] {
+    const changes: Change[] = [];
+    const { batchId, cancelRequested } = this.#batch.context;
+    if (cancelRequested) return changes;
+    const cancelled = new Set(this.#cancelledAhead);
+    for (let index = this.#next; index < this.#selection.count; index++) {
+      const run = this.#selection.nth(index);
+      if (cancelled.has(index) || !this.#isRowLost(run)) continue;
+      this.#count(index, 'Cancelled');
+      const record = { value: 'Cancelled', ...INITIAL_HISTORY, completedAtMs: this.#now };
+      changes.push([keys.job(jobIdOf(batchId, run)), JSON.stringify(record)]);
+    }
+    return changes;
+  }
+
+  #ended(record: JobRecord, value: JobStatus, error: string | undefined, reason?: string): JobRecord {
+    const outcome = OUTCOMES[value] ?? 'lost';
     const attempts = record.attempts.map((it) =>
-      it.outcome === undefined ? { ...it, ended: this.#now, outcome } : it,
+      it.outcome === undefined ? { ...it, ended: this.#now, outcome, ...(reason === undefined ? {} : { reason }) } : it,
     );
     return {
       ...record,
       value,
       dueAtMs: undefined,
       completedAtMs: record.completedAtMs ?? this.#now,
-      attempts: attempts as JobRecord['attempts'],
+      attempts,
       ...(error === undefined ? {} : { error }),
     };
   }
@@ -164,7 +206,7 @@ export class BatchRepair {
 
   /** The last lost runs, and the batch with the counters of its records. */
   finish(): Change[] {
-    const changes = this.#lostBefore(this.#next);
+    const changes = [...this.#lostBefore(this.#next), ...this.#cancelWithoutRow()];
     const { value, context } = this.#batch;
     const counts = this.#counts;
     const records = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -182,6 +224,8 @@ export class BatchRepair {
       // Equal tallies may differ in the order of their variables; the stored one stays then.
       telemetry: this.#telemetry?.reported === context.telemetry?.reported ? context.telemetry : this.#telemetry,
     };
+    if (repaired.growing === true && pendingRuns(repaired) + activeRuns(repaired) === 0)
+      repaired.waitingSinceMs ??= this.#now;
     this.#reportCounters(repaired);
     const status = statusOf(value, repaired);
     if (status !== value) this.#report(`batch ${context.batchId}: it was ${value}; by its runs it is ${status} now`);
@@ -220,8 +264,7 @@ const failure = (jobId: Uuid, error: string): string => JSON.stringify(reportedR
 
 /** The status that the batch machine gives a batch with these counters. */
 function statusOf(value: BatchStatus, c: BatchContext): BatchStatus {
-  const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
-  if (pending + c.claimed + c.running > 0 || c.growing === true) {
+  if (pendingRuns(c) + activeRuns(c) > 0 || c.growing === true) {
     if (!isTerminal(value)) return value;
     return 'Running';
   }

@@ -22,6 +22,8 @@ import { unrepairable } from './unrepairable.ts';
 import { cloneFiles } from './clone.ts';
 import { joinRecords, type BatchRecords } from './join-records.ts';
 import { BatchRepair } from './repair-batch.ts';
+import { repairRounds } from './repair-rounds.ts';
+import { roundsWithout } from './rounds-without.ts';
 import { wholeRecords } from './read-records.ts';
 import { salvageTables } from './salvage-tables.ts';
 import { holders, type Holder } from './recount.ts';
@@ -48,6 +50,7 @@ const REPAIRED_KINDS = [
   'requeue',
   'runner',
   'deletion',
+  ...ROUND_KINDS,
   // Left out: the coordinator judges the runs that are left again.
   'verdicts',
   'idempotency',
@@ -147,11 +150,12 @@ class Repair {
     const held = await holders(view, (fault) => this.#report.findings.push(fault));
     const kept = new Set<string>();
     const batches = new Set<string>();
-    for await (const records of joinRecords(view)) await this.#batch(records, held, kept, batches);
+    for await (const records of joinRecords(view)) await this.#batch(view, records, held, kept, batches);
+    await this.#roundsWithoutBatch(view, batches);
     for (const [familyId, family] of this.#families.records()) await this.#put([[keys.family(familyId), family]]);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
-    await this.#others(view, batches);
+    await this.#others(view);
     await this.#flush();
   }
 
@@ -177,6 +181,7 @@ class Repair {
   }
 
   async #batch(
+    view: EngineView,
     records: BatchRecords,
     held: Map<string, Holder>,
     kept: Set<string>,
@@ -200,13 +205,21 @@ class Repair {
       );
       return;
     }
-    const state = decodeBatch(batch);
-    const selection = selectionOf(state.context, submission);
-    const limits = conditionVariables(decodeSubmission(submission).submission.config.early_termination);
-    const repair = new BatchRepair(state, selection, limits, this.#now, (it, isLoss) => {
+    const report = (it: string, isLoss?: true): void => {
       if (isLoss === true) this.#lose(it);
       else this.#report.findings.push(it);
-    });
+    };
+    const stored = decodeBatch(batch);
+    const study = decodeSubmission(submission).submission;
+    const put = (changes: readonly [string, string][]): Promise<void> => this.#put(changes);
+    const rounds =
+      study.config.adaptive === undefined
+        ? undefined
+        : await repairRounds({ view, now: this.#now, report, put }, stored.context, study);
+    const state = { value: stored.value, context: rounds?.context ?? stored.context };
+    const selection = selectionOf(state.context, submission);
+    const limits = conditionVariables(study.config.early_termination);
+    const repair = new BatchRepair(state, selection, limits, this.#now, report, rounds?.isLost);
     for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);
@@ -235,13 +248,20 @@ class Repair {
     }
   }
 
+  /** The rounds of batches that are lost; those of a deleted one are not kept. */
+  async #roundsWithoutBatch(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
+    for await (const { batchId, key, record, isDeleted } of roundsWithout(view, (id) => batches.has(id))) {
+      if (isDeleted) continue;
+      await this.#leave(key, record);
+      if (key.startsWith(allOf('round').gte))
+        this.#lose(`batch ${batchId}: it is lost, and a round of it is in ${this.#unplaced.path}: ${key}`);
+    }
+  }
+
   /** Records of kinds that no repair is known for are copied as they are. */
-  async #others(view: EngineView, batches: ReadonlySet<string>): Promise<void> {
+  async #others(view: EngineView): Promise<void> {
     for await (const [key, record] of wholeRecords(view, EVERYTHING)) {
       if (REPAIRED_KINDS.some((kind) => key.startsWith(allOf(kind).gte))) continue;
-      // A round is that of a batch: `!round!<batch>/...`.
-      const isRound = ROUND_KINDS.some((kind) => key.startsWith(allOf(kind).gte));
-      if (isRound && !batches.has(idOf(key).split('/', 1)[0]!)) continue;
       await this.#put([[key, record]]);
     }
   }

@@ -8,6 +8,7 @@ import { digestOfRound, encodeBlock, firstDifference, withDraws, type RowBlock }
 import { SimbatchError } from '../../domain/errors.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import type { Directory, RecordSource } from '../kernel/actors/directory.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
 import { readBlocks, readRound } from '../kernel/records/stored-rounds.ts';
@@ -150,7 +151,7 @@ const taken = ({ round, digest }: RoundRecord, why: string): SimbatchError =>
 
 function storedRound(source: RecordSource, batchId: Uuid, round: number): RoundRecord {
   const stored = readRound(source, batchId, round);
-  if (stored === undefined) throw new Error(`the round ${round} of batch ${batchId} is missing in the store`);
+  if (stored === undefined) throw missingRecord(`the round ${round} of batch ${batchId}`);
   return stored;
 }
 

@@ -5,6 +5,7 @@
 import type { Uuid } from '../../contract/types.ts';
 import { HASH_WORDS, hashRows, PointIndex } from '../../domain/adaptive/point-index.ts';
 import type { RowBlock } from '../../domain/adaptive/rows.ts';
+import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import type { RecordSource } from '../kernel/actors/directory.ts';
 import { readBlocks, readRound } from '../kernel/records/stored-rounds.ts';
 
@@ -37,8 +38,11 @@ export class StudyPoints {
     for (let left = STEP_ROWS; left > 0 && this.#rounds < rounds;) {
       const block = this.#nextBlock();
       const end = Math.min(block.rows, this.#row + left);
-      const words = hashRows(block, this.#row, end);
-      for (let at = 0; at < words.length; at += HASH_WORDS) this.index.add(words, at, this.#nextRun++);
+      if (block.isLost === true) this.#nextRun += end - this.#row;
+      else {
+        const words = hashRows(block, this.#row, end);
+        for (let at = 0; at < words.length; at += HASH_WORDS) this.index.add(words, at, this.#nextRun++);
+      }
       left -= end - this.#row;
       this.#row = end;
       if (end < block.rows) return false;
@@ -52,8 +56,7 @@ export class StudyPoints {
   #nextBlock(): RowBlock {
     if (this.#blocks.length === 0) {
       const record = readRound(this.#source, this.#batchId, this.#rounds);
-      if (record === undefined)
-        throw new Error(`the round ${this.#rounds} of batch ${this.#batchId} is missing in the store`);
+      if (record === undefined) throw missingRecord(`round ${this.#rounds} of batch ${this.#batchId}`);
       this.#blocks = readBlocks(this.#source, this.#batchId, record, this.#width);
     }
     return this.#blocks[0]!;

@@ -18,7 +18,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { jobId } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
-import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
 import { blocksOf, readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
@@ -99,6 +99,8 @@ export function rounds(
         const chunk: Round[] = [];
         for (; next < from + limit && chunk.length < CHUNK; next++) {
           const record = readRound(source, batchId, next);
+          if (record === undefined && next < (state.context.rounds ?? 0))
+            throw missingRecord(`round ${next} of batch ${batchId}`);
           if (record === undefined) break;
           chunk.push(toRound(parts, state, record));
         }
@@ -205,9 +207,10 @@ function toRow(view: StoreView, state: BatchState, { sampler }: Study, run: numb
     job_id: id,
     class: classOf(state, job),
     parameters: sampler.parameters(run),
-    draw: sampler.drawOf!(run),
     outputs: result === undefined ? {} : Object.fromEntries(outputsOf(result.metadata)),
   };
+  const draw = sampler.drawOf!(run);
+  if (draw !== undefined) row.draw = draw;
   return error === undefined ? row : { ...row, error };
 }
 
@@ -228,7 +231,11 @@ export async function checkRounds(parts: ReadParts, batchId: Uuid): Promise<Roun
     for (let number = 0; ; number++) {
       await parts.share.slice();
       const text = view.get(keys.round(batchId, number));
-      if (text === undefined) break;
+      if (text === undefined) {
+        if (number >= (expected ?? 0)) break;
+        report(`the record of round ${number} is missing`);
+        continue;
+      }
       chain.round(text);
       const { count } = JSON.parse(text) as RoundRecord;
       for (let block = 0; block < blocksOf(count); block++) {

@@ -67,19 +67,23 @@ export class RoundProgress {
     const source = { read: (key: string) => store.get(key) };
     const places = new RoundPlaces(source, batchId);
     const open = new Map<number, OpenRound>();
-    const openRoundOf = (run: number): OpenRound => {
-      const { round, first, count } = places.of(run);
+    const openRoundOf = (run: number): OpenRound | undefined => {
+      const place = placeOf(places, run);
+      if (place === undefined) return undefined;
+      const { round, first, count } = place;
       let it = open.get(round);
       if (it === undefined) open.set(round, (it = { round, first, count, untouched: 0, touched: 0 }));
       return it;
     };
-    for await (const id of share.paced(openJobsOf(directory, scheduler, batchId)))
-      openRoundOf(runIdOf(id)).touched += 1;
+    for await (const id of share.paced(openJobsOf(directory, scheduler, batchId))) {
+      const it = openRoundOf(runIdOf(id));
+      if (it !== undefined) it.touched += 1;
+    }
     for (let run = isCancelled ? totalJobs : next; run < totalJobs;) {
       await share.slice();
       const it = openRoundOf(run);
-      const end = it.first + it.count;
-      it.untouched += end - run;
+      const end = it === undefined ? run + 1 : it.first + it.count;
+      if (it !== undefined) it.untouched += end - run;
       run = end;
     }
     const view = store.snapshot();
@@ -87,7 +91,10 @@ export class RoundProgress {
       const ahead = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, next)) };
       if (!isCancelled) {
         for await (const chunk of view.entries(ahead)) {
-          for await (const [key] of share.paced(chunk)) openRoundOf(runIdOf(idOf(key))).untouched -= 1;
+          for await (const [key] of share.paced(chunk)) {
+            const it = openRoundOf(runIdOf(idOf(key)));
+            if (it !== undefined) it.untouched -= 1;
+          }
         }
       }
     } finally {
@@ -191,6 +198,15 @@ export class RoundProgress {
   close(): void {
     // A Set may lose the entry that is being visited.
     for (const waiting of this.#waiting.values()) for (const end of waiting) end();
+  }
+}
+
+/** Undefined for a run whose round is damaged: one record must not keep the coordinator from starting. Its claim cancels the run. */
+function placeOf(places: RoundPlaces, run: number): ReturnType<RoundPlaces['of']> | undefined {
+  try {
+    return places.of(run);
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import type { AppendedRound, BatchContext, RoundRecord, Uuid } from '../../contr
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
+import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import type { RecordSource } from '../kernel/actors/directory.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
 import { recordDigest } from '../kernel/records/stored-rounds.ts';
@@ -49,7 +50,7 @@ export function storeRound(turn: Turn, batchId: Uuid, given: NewRound): RoundRec
 function recordBefore(source: RecordSource, batchId: Uuid, round: number): string {
   const key = round === 0 ? keys.submission(batchId) : keys.round(batchId, round - 1);
   const record = source.read(key);
-  if (record === undefined) throw new Error(`the record ${key} is missing in the store`);
+  if (record === undefined) throw missingRecord(key);
   return record;
 }
 

@@ -8,6 +8,7 @@ import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { toJob } from '../kernel/records/to-resource.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { uploads, type ObjectStorePart } from '../files/run-place.ts';
+import { cancelUnreadable } from './lost-rows.ts';
 import { reassign, type WaitingParts } from './waiting-runs.ts';
 import type { LongPolls } from '../scheduling/long-polls.ts';
 import { batchOrThrow, jobOrThrow, runnerOrThrow } from '../kernel/records/lookup.ts';
@@ -63,10 +64,12 @@ export async function servePendingPolls(parts: ClaimParts): Promise<void> {
     turn.deliverFacts();
     const moved = reassign(parts, turn, pendingWorkRequests(parts, turn, jobsByRunner(picks)));
     turn.deliverFacts();
-    return [...jobsByRunner([...withoutMoved(picks, moved), ...moved])].map(([runnerId, jobIds]) => ({
+    const answers = [...jobsByRunner([...withoutMoved(picks, moved), ...moved])].map(([runnerId, jobIds]) => ({
       runnerId,
       response: answer(parts, turn, jobIds),
     }));
+    // A poll whose runs were cancelled instead keeps waiting.
+    return answers.filter(({ response }) => response.assignments.length > 0);
   });
   // Removed only now: after a rollback the polls must keep waiting.
   const served = value.map(({ runnerId, response }) => ({ waiter: parts.longPolls.take(runnerId), response }));
@@ -127,6 +130,7 @@ function jobsByRunner(picks: readonly RunAssignment[]): Map<string, Uuid[]> {
   return byRunner;
 }
 
+/** The answer with the runs that can be executed; the others are cancelled. */
 function answer(parts: ClaimParts, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse {
   const assignments: Assignment[] = [];
   const batches: ClaimResponse['batches'] = {};
@@ -137,10 +141,10 @@ function answer(parts: ClaimParts, turn: Turn, jobIds: readonly Uuid[]): ClaimRe
     const { batchId, attempt } = job.context;
     if (latest?.batchId !== batchId) {
       const { context } = batchOrThrow(turn, batchId);
-      const study = parts.studyCache.of(context);
-      batches[batchId] ??= batchOf(parts, context, study);
-      latest = { batchId, study };
+      latest = { batchId, study: parts.studyCache.of(context) };
     }
+    if (cancelUnreadable(turn, latest.study, job.context)) continue;
+    batches[batchId] ??= batchOf(parts, batchOrThrow(turn, batchId).context, latest.study);
     assignments.push({ job: toJob(job, latest.study), attempt });
   }
   return { assignments, batches };

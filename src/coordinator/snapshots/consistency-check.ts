@@ -123,7 +123,9 @@ export class ConsistencyCheck {
       const names = rowDesign(submission.config.dispersions ?? {}).chosen.map(({ name }) => name);
       // The rounds of a study that came of another one begin with the submission of that one.
       const start = parent === undefined ? recordDigest(JSON.stringify(record)) : undefined;
-      account.chain = new RoundChain(names, start, (fault) => this.#findings.add(`batch/${batchId}`, fault));
+      account.chain = new RoundChain(names, start, (fault, isMarked) => {
+        if (isMarked !== true) this.#findings.add(`batch/${batchId}`, fault);
+      });
     }
     if (selectsRuns !== true) return;
     const runIds = submission.config?.monte_carlo?.run_ids;

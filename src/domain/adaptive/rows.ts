@@ -3,6 +3,7 @@
  * chosen name, sorted by UTF-16 code unit, and the run whose random draw its run has. Pure.
  */
 import { createHash, type Hash } from 'node:crypto';
+import type { RowsRecord } from '../../contract/types.ts';
 
 /** The most rows of one block. */
 export const BLOCK_ROWS = 4_096;
@@ -17,11 +18,16 @@ export interface RunRow {
   draw: number;
 }
 
+/** The row at a place of its block, whose rows have `width` numbers; undefined for a lost block. */
+export const rowAt = (block: RowBlock, at: number, width: number, run: number): RunRow | undefined =>
+  block.isLost === true ? undefined : { values: block.values, offset: at * width, draw: block.draws?.[at] ?? run };
+
 /** The rounds of a study in memory. */
 export interface RoundLookup {
   /** The number of the round of a run. @throws RangeError for a run of no round */
   roundOf(run: number): number;
-  readonly rowOf: (run: number) => RunRow;
+  /** The row of a run; undefined where damage to the data directory has lost it. */
+  readonly rowOf: (run: number) => RunRow | undefined;
 }
 
 /** Up to `BLOCK_ROWS` rows, row after row. */
@@ -30,6 +36,8 @@ export interface RowBlock {
   values: Float64Array;
   /** Absent where no row of the round gives a draw: each run has its own. */
   draws?: Int32Array | undefined;
+  /** The rows were lost by damage to the data directory: there are no values. */
+  isLost?: true;
 }
 
 /** Called between steps of long work; the work continues when the promise resolves. */
@@ -45,9 +53,16 @@ export function encodeBlock({ rows, values, draws }: RowBlock): string {
   return `{"rows":${rows},"values":"${numbers}"${tail}}`;
 }
 
-/** Returns the block of a record that `encodeBlock` made, with `width` numbers a row. @throws RangeError for a record of another size */
+/** The record in place of a block of so many rows that damage to the data directory has lost. */
+export const lostBlock = (rows: number): string => `{"rows":${rows},"values":"","lost":true}`;
+
+/**
+ * Returns the block of a record that `encodeBlock` or `lostBlock` made, with `width` numbers a row.
+ * @throws RangeError for a record of another size
+ */
 export function decodeBlock(record: string, width: number): RowBlock {
-  const { rows, values, draws } = JSON.parse(record) as { rows: number; values: string; draws?: string };
+  const { rows, values, draws, lost } = JSON.parse(record) as RowsRecord;
+  if (lost === true) return { rows, values: new Float64Array(0), isLost: lost };
   const block: RowBlock = { rows, values: new Float64Array(rows * width) };
   let isWhole = fill(block.values, values);
   if (draws !== undefined) {

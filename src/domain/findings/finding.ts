@@ -64,6 +64,8 @@ export interface Situation {
   variables: readonly string[];
   /** Undefined when no runner has reported any. */
   telemetry: BatchTelemetry | undefined;
+  /** Runs of an adaptive study whose rows damage has lost; absent: none. */
+  rowsLost?: number;
   attempts: AttemptSummary;
   failingRunners: readonly FailingRunner[];
   /** `policy.max_failures` or `policy.canary_runs` is set. */

@@ -45,16 +45,16 @@ export interface Sampler {
   readonly runs: number;
   /** Writes the run's values, in the dispersions' units, to `out` in the order of `names`. */
   sampleInto(run: number, out: Float64Array): void;
-  /** The run's values by name. Serializes with JSON.stringify whatever the names are. */
+  /** The run's values by name; none for a run whose row is lost. Serializes with JSON.stringify whatever the names are. */
   parameters(run: number): Record<string, number>;
   /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN where no random number is used (`fixed`, `table`). */
   uniforms(run: number): Float64Array;
-  /** Of an adaptive study: the run whose random draw the run has. */
-  drawOf?(run: number): number;
+  /** Of an adaptive study: the run whose random draw the run has; undefined where damage to the data directory has lost its row. */
+  drawOf?(run: number): number | undefined;
 }
 
-/** Returns the stored row of a run of an adaptive study. @throws RangeError for a run of no round */
-export type RowOf = (run: number) => RunRow;
+/** Returns the stored row of a run of an adaptive study; undefined where it is lost. @throws an error for a run of no round */
+export type RowOf = (run: number) => RunRow | undefined;
 
 type Uniforms = (run: number) => number;
 
@@ -270,13 +270,17 @@ class AdaptiveSampler implements Sampler {
   }
 
   sampleInto(run: number, out: Float64Array): void {
-    const { draw, values, offset } = this.#rowOf(run);
+    const row = this.#rowOf(run);
+    if (row === undefined) return void out.fill(Number.NaN);
+    const { draw, values, offset } = row;
     this.#draws.sampleInto(draw, out);
     for (let at = 0; at < this.#chosen.length; at++) out[this.#chosen[at]!] = values[offset + at]!;
   }
 
   parameters(run: number): Record<string, number> {
-    const { draw, values, offset } = this.#rowOf(run);
+    const row = this.#rowOf(run);
+    if (row === undefined) return {};
+    const { draw, values, offset } = row;
     const parameters = this.#draws.parameters(draw);
     // Each name is a member already, so that `__proto__` is one too.
     for (let at = 0; at < this.#chosen.length; at++) parameters[this.#chosenNames[at]!] = values[offset + at]!;
@@ -284,10 +288,11 @@ class AdaptiveSampler implements Sampler {
   }
 
   uniforms(run: number): Float64Array {
-    return this.#draws.uniforms(this.#rowOf(run).draw);
+    const row = this.#rowOf(run);
+    return row === undefined ? new Float64Array(this.names.length).fill(Number.NaN) : this.#draws.uniforms(row.draw);
   }
 
-  drawOf(run: number): number {
-    return this.#rowOf(run).draw;
+  drawOf(run: number): number | undefined {
+    return this.#rowOf(run)?.draw;
   }
 }

@@ -1,4 +1,5 @@
 /** The rounds of adaptive studies in the analysis worker: their rows in memory, since samplers ask for them run by run. */
+import { RecentMap } from '../../../base/recent-map.ts';
 import type { RoundRecord, Uuid } from '../../../contract/types.ts';
 import { rowDesign } from '../../../domain/adaptive/given-rows.ts';
 import {
@@ -6,6 +7,7 @@ import {
   decodeBlock,
   type RoundLookup,
   type RowBlock,
+  rowAt,
   type RunRow,
 } from '../../../domain/adaptive/rows.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
@@ -52,19 +54,17 @@ export class RoundRows implements RoundLookup {
     throw new RangeError(`run ${run} is in no round of the study`);
   }
 
-  readonly rowOf = (run: number): RunRow => {
+  readonly rowOf = (run: number): RunRow | undefined => {
     const { first, blocks } = this.#rounds[this.roundOf(run)]!;
     const row = run - first;
-    const { values, draws } = blocks[Math.floor(row / BLOCK_ROWS)]!;
-    const at = row % BLOCK_ROWS;
-    return { values, offset: at * this.#width, draw: draws?.[at] ?? run };
+    return rowAt(blocks[Math.floor(row / BLOCK_ROWS)]!, row % BLOCK_ROWS, this.#width, run);
   };
 }
 
 /** The rounds of the studies that were asked about last. */
 export class RoundCache {
   readonly #read: (request: { reading: number; from: number }) => Promise<StoredRound[]>;
-  readonly #studies = new Map<Uuid, RoundRows>();
+  readonly #studies = new RecentMap<Uuid, RoundRows>(MAX_STUDIES);
 
   /** `read`: the rounds of a reading from a number on; none after the last one. */
   constructor(read: (request: { reading: number; from: number }) => Promise<StoredRound[]>) {
@@ -78,10 +78,10 @@ export class RoundCache {
     const { config } = decodeSubmission(head.submission).submission;
     if (config.adaptive === undefined) return head;
     let rounds = this.#studies.get(head.batchId);
-    this.#studies.delete(head.batchId);
-    rounds ??= new RoundRows(rowDesign(config.dispersions).chosen.length);
-    this.#studies.set(head.batchId, rounds);
-    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
+    if (rounds === undefined) {
+      rounds = new RoundRows(rowDesign(config.dispersions).chosen.length);
+      this.#studies.set(head.batchId, rounds);
+    }
     for (;;) {
       const from = rounds.count;
       const read = await this.#read({ reading: head.reading, from });

@@ -1,23 +1,27 @@
 /**
  * Checks the records of the rounds of one study in their order: numbers and runs without gaps, rows that match their digest, and the chain of
- * hashes from the submission on.
+ * hashes from the submission on. A loss that a repair has marked is reported as such, and the check continues after it.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { RoundRecord, RowsRecord } from '../../../contract/types.ts';
 import { BLOCK_ROWS, decodeBlock, digestStart, hashBlock } from '../../../domain/adaptive/rows.ts';
 import { recordDigest } from './stored-rounds.ts';
 
+/** Receives a fault; `isMarked`: a repair has marked the loss, which is not a fault of the directory. */
+type ReportFault = (fault: string, isMarked?: true) => void;
+
 export class RoundChain {
   readonly #names: readonly string[];
-  readonly #report: (fault: string) => void;
+  readonly #report: ReportFault;
   /** The digest that the next record must name; undefined: any. */
   #previous: string | undefined;
-  #open: { record: RoundRecord; hash: Hash; blocks: number; rows: number } | undefined;
+  #head: string | undefined;
+  #open: { record: RoundRecord; hash: Hash; blocks: number; rows: number; lostRows: number } | undefined;
   rounds = 0;
   runs = 0;
 
   /** `names`: the chosen ones, sorted. `start`: the digest of the submission; undefined for a study that came of another one. */
-  constructor(names: readonly string[], start: string | undefined, report: (fault: string) => void) {
+  constructor(names: readonly string[], start: string | undefined, report: ReportFault) {
     this.#names = names;
     this.#previous = start;
     this.#report = report;
@@ -25,7 +29,7 @@ export class RoundChain {
 
   /** The digest of the last record; undefined before one. */
   get head(): string | undefined {
-    return this.rounds === 0 ? undefined : this.#previous;
+    return this.#head;
   }
 
   /** Takes the record of the next round; its blocks follow. */
@@ -36,13 +40,17 @@ export class RoundChain {
     if (round !== this.rounds) this.#report(`round ${round} follows round ${this.rounds - 1}`);
     if (first !== this.runs)
       this.#report(`round ${round} begins with run ${first}, and the runs before end at ${this.runs - 1}`);
-    if (this.#previous !== undefined && previous !== this.#previous) {
+    const isLost = record.lost === true;
+    if (isLost) this.#report(`the record of round ${round} was lost by damage, and a repair has made another`, true);
+    else if (this.#previous !== undefined && previous !== this.#previous) {
       this.#report(`round ${round} names another record before it: the chain is broken`);
     }
-    this.#previous = recordDigest(text);
+    // The round after a lost record names that one.
+    this.#previous = isLost ? undefined : recordDigest(text);
+    this.#head = recordDigest(text);
     this.rounds = round + 1;
     this.runs = first + count;
-    this.#open = { record, hash: digestStart(createHash('sha256'), this.#names), blocks: 0, rows: 0 };
+    this.#open = { record, hash: digestStart(createHash('sha256'), this.#names), blocks: 0, rows: 0, lostRows: 0 };
   }
 
   /** Takes the next block of the round; undefined where its record is missing. */
@@ -62,7 +70,9 @@ export class RoundChain {
     }
     try {
       if ((JSON.parse(text) as RowsRecord).rows !== size) throw new RangeError(`it must have ${size} rows`);
-      hashBlock(open.hash, decodeBlock(text, this.#names.length));
+      const block = decodeBlock(text, this.#names.length);
+      if (block.isLost === true) open.lostRows += size;
+      else hashBlock(open.hash, block);
     } catch (error) {
       this.#report(`block ${open.blocks - 1} of round ${round} cannot be read: ${(error as Error).message}`);
     }
@@ -79,7 +89,9 @@ export class RoundChain {
     this.#open = undefined;
     const { round, count, digest, first_run_id: first } = open.record;
     if (open.rows !== count) this.#report(`round ${round} has ${open.rows} of its ${count} rows`);
-    else if (open.hash.digest('hex') !== digest) {
+    else if (open.lostRows > 0) {
+      this.#report(`${open.lostRows} of the ${count} rows of round ${round} were lost by damage`, true);
+    } else if (open.hash.digest('hex') !== digest) {
       this.#report(`the rows of round ${round} (runs ${first} to ${first + count - 1}) do not match their digest`);
     }
   }

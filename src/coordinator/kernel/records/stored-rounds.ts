@@ -1,7 +1,9 @@
 /** The stored rounds of adaptive studies: their records, and the row of a run. Rounds never change, so that blocks of rows are cached. */
 import { createHash } from 'node:crypto';
-import { BLOCK_ROWS, decodeBlock, type RowBlock, type RunRow } from '../../../domain/adaptive/rows.ts';
+import { RecentMap } from '../../../base/recent-map.ts';
+import { BLOCK_ROWS, decodeBlock, rowAt, type RowBlock, type RunRow } from '../../../domain/adaptive/rows.ts';
 import type { RoundRecord, Uuid } from '../../../contract/types.ts';
+import { decodeBatch, missingRecord } from '../actors/actor-kinds.ts';
 import type { RecordSource } from '../actors/directory.ts';
 import { keys } from '../storage/keys.ts';
 
@@ -42,39 +44,37 @@ export function readBlocks(
 function readBlock(source: RecordSource, batchId: Uuid, round: number, block: number, width: number): RowBlock {
   const key = keys.rows(batchId, round, block);
   const record = source.read(key);
-  if (record === undefined) throw new Error(`the record ${key} is missing in the store`);
+  if (record === undefined) throw missingRecord(`the rows ${key}`);
   return decodeBlock(record, width);
 }
 
 /** The latest blocks of rows. */
 export class RowBlocks {
   readonly #source: RecordSource;
-  readonly #blocks = new Map<string, RowBlock>();
+  readonly #blocks = new RecentMap<string, RowBlock>(MAX_BLOCKS);
 
   constructor(source: RecordSource) {
     this.#source = source;
   }
 
   /** Returns a function that finds the row of a run of a study, whose rows have `width` numbers. */
-  rowsOf(batchId: Uuid, width: number): (run: number) => RunRow {
+  rowsOf(batchId: Uuid, width: number): (run: number) => RunRow | undefined {
     const rounds = new RoundPlaces(this.#source, batchId);
     return (run) => {
       const { round, first } = rounds.of(run);
       const row = run - first;
-      const { values, draws } = this.#block(batchId, round, Math.floor(row / BLOCK_ROWS), width);
-      const at = row % BLOCK_ROWS;
-      return { values, offset: at * width, draw: draws?.[at] ?? run };
+      const block = this.#block(batchId, round, Math.floor(row / BLOCK_ROWS), width);
+      return rowAt(block, row % BLOCK_ROWS, width, run);
     };
   }
 
   #block(batchId: Uuid, round: number, index: number, width: number): RowBlock {
     const key = keys.rows(batchId, round, index);
     let block = this.#blocks.get(key);
-    if (block === undefined) block = readBlock(this.#source, batchId, round, index, width);
-    else this.#blocks.delete(key);
-    // A Map is in insertion order: the first entry is the least recently used.
-    this.#blocks.set(key, block);
-    if (this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value as string);
+    if (block === undefined) {
+      block = readBlock(this.#source, batchId, round, index, width);
+      this.#blocks.set(key, block);
+    }
     return block;
   }
 }
@@ -91,10 +91,22 @@ export class RoundPlaces {
     this.#batchId = batchId;
   }
 
-  /** @throws RangeError for a run of no round */
+  /** @throws SimbatchError `store-damaged` where the record of the run's round is missing or damaged */
   of(run: number): RoundPlace {
     const latest = this.#latest;
     if (latest !== undefined && holds(latest, run)) return latest;
+    let found: RoundPlace | undefined;
+    try {
+      found = this.#search(run, latest);
+    } catch {
+      // A record on the way is damaged; that of the run may be whole.
+    }
+    found ??= this.#searchDamaged(run);
+    if (found === undefined) throw missingRecord(`the round of run ${run} of batch ${this.#batchId}`);
+    return (this.#latest = found);
+  }
+
+  #search(run: number, latest: RoundPlace | undefined): RoundPlace | undefined {
     let least = 0;
     let greatest = run;
     if (latest !== undefined && run < latest.first) greatest = latest.round - 1;
@@ -104,11 +116,36 @@ export class RoundPlaces {
     while (least <= greatest) {
       const place = this.#read(at);
       if (place === undefined || run < place.first) greatest = at - 1;
-      else if (holds(place, run)) return (this.#latest = place);
+      else if (holds(place, run)) return place;
       else least = at + 1;
       at = (least + greatest) >> 1;
     }
-    throw new RangeError(`run ${run} is in no round of the study`);
+    return undefined;
+  }
+
+  /** The search among rounds of which records are lost: for one of these, the nearest before it decides. */
+  #searchDamaged(run: number): RoundPlace | undefined {
+    const batch = this.#source.read(keys.batch(this.#batchId));
+    let least = 0;
+    let greatest = batch === undefined ? -1 : (decodeBatch(batch).context.rounds ?? run + 1) - 1;
+    while (least <= greatest) {
+      const middle = (least + greatest) >> 1;
+      let at = middle;
+      let place = this.#readWhole(at);
+      while (place === undefined && at > least) place = this.#readWhole(--at);
+      if (place === undefined || run >= place.first + place.count) least = middle + 1;
+      else if (run < place.first) greatest = at - 1;
+      else return place;
+    }
+    return undefined;
+  }
+
+  #readWhole(round: number): RoundPlace | undefined {
+    try {
+      return this.#read(round);
+    } catch {
+      return undefined;
+    }
   }
 
   #read(round: number): RoundPlace | undefined {

@@ -2,6 +2,7 @@
  * A cache of studies: the submission, and the sampler that computes the parameters of any run. Read from the store on
  * demand; least recently used entries are dropped.
  */
+import { RecentMap } from '../../../base/recent-map.ts';
 import type { BatchContext } from '../../../../machines/batch.ts';
 import { RunSelection, selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
@@ -53,7 +54,7 @@ export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission
 
 export class StudyCache {
   readonly #source: RecordSource;
-  readonly #studies = new Map<Uuid, Study>();
+  readonly #studies = new RecentMap<Uuid, Study>(MAX_STUDIES);
   readonly #computes = new Map<Uuid, ComputeConfig>();
   readonly #blocks: RowBlocks;
   /** The latest result of `of`: the jobs of one claim are mostly of one study. */
@@ -67,17 +68,14 @@ export class StudyCache {
   /** Returns the study of a batch that exists in the store, or in `source`. */
   of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
-    let study = this.#studies.get(batchId);
+    let study = this.#studies.peek(batchId);
     // The runs of an adaptive study grow; a reader of the shorter study keeps it.
     if (study?.rows !== undefined && study.selection.count !== batch.totalJobs) {
       study = { ...study, selection: selectedRuns(study.submission.config.monte_carlo, batch.totalJobs) };
     } else if (study === undefined) study = this.#read(batch, source);
     else if (study === this.#latest) return study;
-    else this.#studies.delete(batchId);
     this.#latest = study;
-    // A Map is in insertion order: the first entry is the least recently used.
     this.#studies.set(batchId, study);
-    if (this.#studies.size > MAX_STUDIES) this.#studies.delete(this.#studies.keys().next().value as Uuid);
     return study;
   }
 
@@ -93,7 +91,7 @@ export class StudyCache {
 
   /** The resources that the study of a batch requests; cheaper than the study. */
   computeOf(batchId: Uuid): ComputeConfig {
-    const known = this.#studies.get(batchId)?.submission.config.compute ?? this.#computes.get(batchId);
+    const known = this.#studies.peek(batchId)?.submission.config.compute ?? this.#computes.get(batchId);
     if (known !== undefined) return known;
     const { compute } = this.#submission(batchId, this.#source).submission.config;
     if (this.#computes.size >= MAX_COMPUTES) this.#computes.clear();
