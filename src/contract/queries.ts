@@ -129,6 +129,7 @@ export const RUN_RANGE_QUERY = {
 export const ROUNDS_QUERY = {
   from: integerQuery(0, INT32_MAX, 'The number of the first round.'),
   limit: integerQuery(1, LIMITS.pageSize, 'At most so many rounds.'),
+  step: integerQuery(1, LIMITS.rounds, 'Every so many rounds; 1 without it: all.'),
 };
 
 export const WAIT_QUERY = {

@@ -2,7 +2,7 @@
 import { formatNumber } from '../base/text/number-text.ts';
 import { shortId } from '../domain/ids.ts';
 import { limitsOf } from '../domain/study/condition.ts';
-import { intervalNote, meanText, quantileParts } from '../analysis/outputs/estimate-text.ts';
+import { intervalNote, meanText, quantileOf } from '../analysis/outputs/estimate-text.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
 import type { StudySummary } from '../contract/types.ts';
 import type { OutputAnswers, ReportData } from './collect.ts';
@@ -16,16 +16,13 @@ const number = (value: number | null | undefined): string =>
 
 /** A quantile with its interval. */
 function quantile(output: OutputSummary, p: number): Content {
-  const found = output.quantiles.find((it) => it.p === p);
-  if (found === undefined) return '-';
-  const [value, interval] = quantileParts(found);
+  const [value = '-', interval] = quantileOf(output, p) ?? [];
   return html`${value}${interval === undefined ? '' : html`<br /><span class="soft">${interval}</span>`}`;
 }
 
 export function outputsSection({ summary, submission }: ReportData): Markup {
   const shown = (summary?.outputs ?? []).filter((it) => it.count > 0);
-  const isMissing = shown.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
-  const confidence = shown[0]?.tolerance.confidence;
+  const note = intervalNote(shown);
   const rows = shown.map((it) => {
     const description = submission.outputs?.[it.name]?.description;
     return [
@@ -44,9 +41,7 @@ export function outputsSection({ summary, submission }: ReportData): Markup {
   const texts = shown.filter((it) => it.text_values !== undefined);
   return section(
     'Outputs',
-    html`<p class="soft">
-      Over the completed runs.${confidence === undefined ? '' : ` ${intervalNote(confidence, isMissing)}.`}
-    </p> `,
+    html`<p class="soft">Over the completed runs.${note === undefined ? '' : ` ${note}.`}</p> `,
     table(
       [
         ['output'],

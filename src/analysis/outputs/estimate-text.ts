@@ -1,5 +1,8 @@
 /** Estimates with their intervals as people read them: the mean with its half-width, a quantile with its one bracket. Pure. */
+import type { StudySummary } from '../../contract/types.ts';
 import type { OpenInterval, QuantileEstimate } from './quantiles.ts';
+
+type Output = StudySummary['outputs'][number];
 
 /** A quantile is shown with at least these digits, and more where its interval is narrow beside it. */
 const LEAST_DIGITS = 4;
@@ -42,6 +45,20 @@ export function quantileParts(
   return interval[0] === low && interval[1] === high ? [bound] : [bound, bracket];
 }
 
+/** The parts of the quantile p of an output, without the interval where the design has none; undefined where p was not asked for. */
+export function quantileOf(
+  { quantiles, mean_interval }: Pick<Output, 'quantiles' | 'mean_interval'>,
+  p: number,
+  infinities: Infinities = ASCII,
+): string[] | undefined {
+  const found = quantiles.find((it) => it.p === p);
+  if (found === undefined) return undefined;
+  const parts = quantileParts(found, infinities);
+  return mean_interval === null && isUnbounded(found.interval) ? parts.slice(0, 1) : parts;
+}
+
+const isUnbounded = ([low, high]: readonly [number | null, number | null]): boolean => low === null && high === null;
+
 /** Returns a range as text: `[4648, 6091]`. */
 export function rangeText(
   interval: Readonly<OpenInterval>,
@@ -52,8 +69,14 @@ export function rangeText(
   return `[${ends.join(', ')}]`;
 }
 
-/** Explains the brackets and the half-widths of a table of statistics. `isMissing`: some output lacks the values of runs. */
-export function intervalNote(confidence: number, isMissing: boolean): string {
+/** Explains the brackets and the half-widths of a table of statistics; undefined where it has neither. */
+export function intervalNote(outputs: readonly Output[]): string | undefined {
+  const confidence = outputs[0]?.tolerance.confidence;
+  const hasNone = outputs.every(
+    (it) => it.mean_interval === null && it.quantiles.every((q) => isUnbounded(q.interval)),
+  );
+  if (confidence === undefined || hasNone) return undefined;
+  const isMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
   const level = `${Number((100 * confidence).toPrecision(10))} %`;
   const meaning = `[ ]: ${level} interval of the quantile of all runs`;
   return isMissing

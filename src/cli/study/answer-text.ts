@@ -1,12 +1,10 @@
 /** Answers about a study as text: the sentence first, its limits, then a table. */
 import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
-import { intervalNote, meanText, quantileParts } from '../../analysis/outputs/estimate-text.ts';
+import { intervalNote, meanText, quantileOf } from '../../analysis/outputs/estimate-text.ts';
 import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
 import { renderTable, type Column, type TableOptions } from '../terminal/table.ts';
-
-type QuantileEstimate = StudySummary['outputs'][number]['quantiles'][number];
 
 interface Limited {
   warnings: readonly { code: string; message: string }[];
@@ -31,9 +29,8 @@ export function limitLines({ warnings }: Limited, saidAlready: readonly string[]
 export const usedRunsLines = ({ warnings }: Limited): string[] =>
   warnings.filter((it) => it.code === 'runs-left-out').map((it) => it.message);
 
-const quantileCell = (quantile: QuantileEstimate | undefined, isNarrow: boolean): string | string[] => {
-  if (quantile === undefined) return '-';
-  const parts = quantileParts(quantile);
+const quantileCell = (output: StudySummary['outputs'][number], p: number, isNarrow: boolean): string | string[] => {
+  const parts = quantileOf(output, p) ?? ['-'];
   return isNarrow ? parts : parts.join(' ');
 };
 
@@ -41,8 +38,8 @@ const right = (name: string): Column => ({ name, align: 'right' });
 
 /** Explains the brackets of the table of statistics. */
 export function intervalLines({ outputs }: Pick<StudySummary, 'outputs'>): string[] {
-  const isMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
-  return outputs.slice(0, 1).map((it) => intervalNote(it.tolerance.confidence, isMissing));
+  const note = intervalNote(outputs);
+  return note === undefined ? [] : [note];
 }
 
 /** A table with the brackets beside their quantiles needs about this many columns. */
@@ -76,12 +73,7 @@ export function statisticsTable(
       meanText(it.mean, it.mean_interval),
       it.sd === null ? '-' : formatNumber(it.sd, 4),
       cell(it.min),
-      ...quantiles.map((p) =>
-        quantileCell(
-          it.quantiles.find((quantile) => quantile.p === p),
-          isNarrow,
-        ),
-      ),
+      ...quantiles.map((p) => quantileCell(it, p, isNarrow)),
       cell(it.max),
     ]);
   return renderTable(statisticsColumns(quantiles), rows, options);

@@ -84,20 +84,21 @@ function toRound(parts: ReadParts, { value, context }: BatchState, record: Round
   };
 }
 
-/** The rounds of a study from the number `from` on, at most `limit`. @throws SimbatchError `unknown-batch`, `not-external` */
+/** The rounds of a study from the number `from` on, every `step`, at most `limit`. @throws SimbatchError `unknown-batch`, `not-external` */
 export function rounds(
   parts: ReadParts,
   batchId: Uuid,
-  { from = 0, limit = Infinity }: { from?: number; limit?: number } = {},
+  { from = 0, limit = Infinity, step = 1 }: { from?: number; limit?: number; step?: number } = {},
 ): Promise<Listing<Round>> {
   return openListing(parts, (view) => {
     const { state } = adaptiveStudy(parts, view, batchId);
     const source = sourceOf(view);
     async function* chunks(): AsyncGenerator<Round[]> {
-      for (let next = from; next < from + limit;) {
+      const end = from + limit * step;
+      for (let next = from; next < end;) {
         await parts.share.slice();
         const chunk: Round[] = [];
-        for (; next < from + limit && chunk.length < CHUNK; next++) {
+        for (; next < end && chunk.length < CHUNK; next += step) {
           const record = readRound(source, batchId, next);
           if (record === undefined && next < (state.context.rounds ?? 0))
             throw missingRecord(`round ${next} of batch ${batchId}`);

@@ -36,6 +36,9 @@ const NO_SAMPLE: ReadonlyMap<DesignMethod, NoSample> = new Map([
 /** The limits of a design whose runs are not a sample of the dispersions, so that no interval and no verdict holds; undefined for others. */
 export const noSampleOf = (method: DesignMethod): NoSample | undefined => NO_SAMPLE.get(method);
 
+/** True for the code of such a limit. */
+export const isNoSampleCode = (code: string): boolean => [...NO_SAMPLE.values()].some((it) => it.code === code);
+
 /** The sampling method; `table` where an input that varies has its values in a table. */
 export function designMethod({
   dispersions,

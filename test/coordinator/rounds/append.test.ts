@@ -293,6 +293,7 @@ describe('coordinator/rounds/append', () => {
     expect(await scene.api.roundByKey(batch, 'b')).to.deep.include({ round: 1, complete: false, counts: { open: 1 } });
     expect((await all(await scene.api.rounds(batch))).map((it) => it.complete)).to.deep.equal([true, false]);
     expect((await all(await scene.api.rounds(batch, { from: 1, limit: 5 }))).map((it) => it.round)).to.deep.equal([1]);
+    expect((await all(await scene.api.rounds(batch, { step: 2 }))).map((it) => it.round)).to.deep.equal([0]);
     await scene.restart();
     expect(
       (await all(await scene.api.rounds(batch))).map((it) => it.complete),

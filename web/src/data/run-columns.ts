@@ -27,6 +27,8 @@ export interface LoaderRequest {
   batchId: string;
   /** False to read states and times only. */
   withValues: boolean;
+  /** The first run to read. */
+  from: number;
 }
 
 export const STATUS_CODE = Object.fromEntries(JOB_STATUSES.map((it, index) => [it, index])) as Record<

@@ -4,7 +4,7 @@
  */
 import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
-import type { RunSelection } from '../../../src/domain/runs/run-selection.ts';
+import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import type { LoaderMessage, LoaderRequest, RunChunk } from './run-columns.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
@@ -19,25 +19,40 @@ const LEVELS: readonly Need[] = ['changes', 'states', 'values'];
 
 /** An output whose values are texts: `codes[row]` is the place in `values`; 0 means none. */
 export interface TextValues {
-  codes: Uint16Array;
+  codes: Uint16Array<ArrayBuffer>;
   values: string[];
 }
 
 /** More different texts than this are not a variable to plot. */
 const MOST_TEXTS = 60_000;
 
+/** The column with more rows: in its own buffer where that has room, else in one of twice the size. */
+function grown<T extends Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(
+  column: T,
+  size: number,
+  empty = 0,
+): T {
+  const Column = column.constructor as new (source: number | ArrayBuffer, from?: number, count?: number) => T;
+  if (size * column.BYTES_PER_ELEMENT <= column.buffer.byteLength) return new Column(column.buffer, 0, size);
+  const larger = new Column(2 * size);
+  larger.fill(empty, column.length);
+  larger.set(column);
+  return new Column(larger.buffer, 0, size);
+}
+
 export class RunTable {
   readonly batchId: string;
   readonly units: Units;
-  readonly size: number;
-  readonly #selection: RunSelection;
-  readonly status: Uint8Array;
-  readonly started: Float64Array;
-  readonly ended: Float64Array;
+  /** Runs; it increases in a study that takes rounds. */
+  size: number;
+  #selection: RunSelection;
+  status: Uint8Array<ArrayBuffer>;
+  started: Float64Array<ArrayBuffer>;
+  ended: Float64Array<ArrayBuffer>;
   readonly runners = new Map<number, string>();
   readonly errors = new Map<number, string>();
-  parameters: { name: string; values: Float64Array }[] = [];
-  readonly outputs = new Map<string, Float64Array>();
+  parameters: { name: string; values: Float64Array<ArrayBuffer> }[] = [];
+  readonly outputs = new Map<string, Float64Array<ArrayBuffer>>();
   /** Outputs that are booleans, among `outputs` as 0 and 1. */
   readonly booleans = new Set<string>();
   readonly texts = new Map<string, TextValues>();
@@ -51,9 +66,11 @@ export class RunTable {
   /** Increases with each change of a parameter or output. */
   valuesVersion = 0;
   /** 1 for runs that the feed has updated. */
-  readonly live: Uint8Array;
+  live: Uint8Array<ArrayBuffer>;
   #need: Need = 'changes';
   #worker: Worker | undefined;
+  /** The first of the runs that came while others were read, and are read after them. */
+  #next: number | undefined;
   #timer: number | undefined;
 
   /** `selection`: the runs that the batch holds. */
@@ -87,11 +104,36 @@ export class RunTable {
     this.load();
   }
 
+  /** Adds runs that were appended: a study that takes rounds holds the runs from 0 on. All of them are Pending until the feed reports them. */
+  grow(size: number): void {
+    const from = this.size;
+    if (size <= from) return;
+    this.size = size;
+    this.#selection = RunSelection.between(0, size);
+    this.status = grown(this.status, size);
+    this.live = grown(this.live, size);
+    this.started = grown(this.started, size, Number.NaN);
+    this.ended = grown(this.ended, size, Number.NaN);
+    this.parameters = this.parameters.map(({ name, values }) => ({ name, values: grown(values, size, Number.NaN) }));
+    for (const [name, values] of this.outputs) this.outputs.set(name, grown(values, size, Number.NaN));
+    for (const column of this.texts.values()) column.codes = grown(column.codes, size);
+    this.valuesVersion += 1;
+    if (this.#need === 'values') {
+      if (this.#worker === undefined) this.#read(from);
+      else this.#next ??= from;
+    }
+    this.#changed();
+  }
+
   /** Reads all runs again, in the background. */
   load(): void {
     this.#worker?.terminate();
+    this.#next = undefined;
     this.live.fill(0);
-    if (this.#need === 'changes') return;
+    if (this.#need !== 'changes') this.#read(0);
+  }
+
+  #read(from: number): void {
     const worker = new Worker(new URL('./load-runs.worker.ts', import.meta.url), { type: 'module' });
     this.#worker = worker;
     worker.addEventListener('message', (event: MessageEvent<LoaderMessage>) => this.#take(event.data));
@@ -100,6 +142,7 @@ export class RunTable {
       origin: window.location.origin,
       batchId: this.batchId,
       withValues: this.#need === 'values',
+      from,
     };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(request);
@@ -118,6 +161,9 @@ export class RunTable {
       this.failure = message.type === 'error' ? message.detail : undefined;
       this.#worker?.terminate();
       this.#worker = undefined;
+      const next = this.#next;
+      this.#next = undefined;
+      if (next !== undefined) this.#read(next);
     }
     this.#changed();
   }
@@ -160,7 +206,7 @@ export class RunTable {
     }
   }
 
-  #column(key: string): Float64Array {
+  #column(key: string): Float64Array<ArrayBuffer> {
     const name = key.slice(2);
     if (key.startsWith('o.')) return this.#output(name);
     let found = this.parameters.find((it) => it.name === name);
@@ -171,7 +217,7 @@ export class RunTable {
     return found.values;
   }
 
-  #output(name: string): Float64Array {
+  #output(name: string): Float64Array<ArrayBuffer> {
     let column = this.outputs.get(name);
     if (column === undefined) {
       column = new Float64Array(this.size).fill(Number.NaN);

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { request, type Loaded } from './api.ts';
-import { useRounds } from './use-rounds.ts';
+import { useRefresh } from './use-refresh.ts';
 
 /** Asks until the answer is there. Only an answer that is still being computed says when to come back. */
 export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T> {
@@ -17,7 +17,7 @@ export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T>
 /** The answer to a question of the study, such as `summary`; the one before while a newer one is computed. */
 export function useAnswer<T>(study: BatchStatusResponse | undefined, question: string | undefined): Loaded<T> {
   const batch = study?.batch;
-  const round = useRounds(batch?.status === 'Pending' || batch?.status === 'Running');
+  const round = useRefresh(batch?.status === 'Pending' || batch?.status === 'Running');
   const path = question === undefined || batch === undefined ? undefined : `/batches/${batch.id}/${question}`;
   const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
     data: undefined,

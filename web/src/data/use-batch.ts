@@ -29,7 +29,9 @@ export function useBatch(batchId: string, need: Need): BatchView {
     setTable(made);
     return () => made.close();
   }, [batchId, size, study]);
-  useEffect(() => table?.require(need), [table, need]);
+  // The rounds of an adaptive study are drawn from the states of their runs on each of its pages.
+  const least = need === 'changes' && initial.data?.batch.budget !== undefined ? 'states' : need;
+  useEffect(() => table?.require(least), [table, least]);
   const [gone, setGone] = useState<string>();
   useTopicListener(size === undefined ? undefined : `batch/${batchId}`, (message) => {
     if (message.type === 'error') setGone(message.detail);
@@ -37,6 +39,8 @@ export function useBatch(batchId: string, need: Need): BatchView {
     if (message.type === 'snapshot' || message.type === 'delta') {
       const { data } = message;
       setProgress(data.progress);
+      const { budget, total_jobs: runs } = data.progress.batch;
+      if (budget !== undefined) table?.grow(runs);
       table?.apply(data.runs ?? []);
       // Changes were missed: after a lost connection, or because of too many at once.
       if (data.reload === true || (message.type === 'snapshot' && table?.isLoaded === true)) table?.load();

@@ -1,5 +1,5 @@
 /** Explore a study: distributions, any pairs, all variables together; one selection, kept in the address, for all plots. */
-import { useDeferredValue, useMemo } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import type { BatchStatusResponse, StudyAttribution } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
@@ -39,9 +39,23 @@ interface PageProps {
   query: URLSearchParams;
 }
 
+/** After this time without a change the last ones are drawn, however few they are. */
+const QUIET_MS = 1_000;
+
+/** The version of the table that is drawn. */
+function useAge(table: RunTable, perDrawing: number): number {
+  const version = useTableVersion(table);
+  const [age, setAge] = useState(version);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setAge(version), version - age >= perDrawing ? 0 : QUIET_MS);
+    return () => window.clearTimeout(timer);
+  }, [version, age, perDrawing]);
+  return age;
+}
+
 export default function Explore({ progress, table, query }: PageProps) {
   const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
-  const age = useDeferredValue(Math.floor(useTableVersion(table) / perDrawing));
+  const age = useDeferredValue(useAge(table, perDrawing));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
   const variables = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);

@@ -1,7 +1,7 @@
 /** Statistics of a study's outputs, as the coordinator answers them: never of the survivors alone where runs have no value. */
 import { Fragment, useState } from 'react';
 import type { BatchStatusResponse, Convergence, StudySummary } from '../../../src/contract/types.ts';
-import { intervalNote, meanText, quantileParts, rangeText } from '../../../src/analysis/outputs/estimate-text.ts';
+import { intervalNote, meanText, quantileOf, rangeText } from '../../../src/analysis/outputs/estimate-text.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting } from '../parts/common.tsx';
 import { labelOf } from '../plots/variables.ts';
@@ -14,7 +14,6 @@ const QUANTILES = [0.05, 0.5, 0.95];
 const COLUMNS = ['Output', 'Values', 'Mean', 'Standard deviation', ...QUANTILES.map((p) => `P${100 * p}`)];
 
 /** Confidence of the answer, where the reader chooses no other. */
-const CONFIDENCE = 0.95;
 const INFINITIES = ['−∞', '∞'] as const;
 
 type Output = StudySummary['outputs'][number];
@@ -24,7 +23,6 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
   const missing = isAtRandom ? '&missing=at_random' : '';
   const { data, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${QUANTILES.join()}${missing}`);
   const outputs = data?.outputs.filter((it) => it.count > 0) ?? [];
-  const hasMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
   const hasIncidents = (['crashed', 'timeout', 'lost'] as const).some((it) => (data?.excluded[it] ?? 0) > 0);
   if (data !== undefined && outputs.length === 0) return null;
   return (
@@ -36,7 +34,7 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
           <div className="body limits small">
             <p>{data.sentence}</p>
             <Limits warnings={data.warnings.filter((it) => it.message !== data.sentence)} />
-            <p>{intervalNote(CONFIDENCE, hasMissing)}</p>
+            <p>{intervalNote(outputs)}</p>
             {hasIncidents && (
               <label className="row">
                 <input type="checkbox" checked={isAtRandom} onChange={(event) => setAtRandom(event.target.checked)} />
@@ -66,9 +64,7 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
 }
 
 function Quantile({ output, p }: { output: Output; p: number }) {
-  const quantile = output.quantiles.find((it) => it.p === p);
-  if (quantile === undefined) return '–';
-  const [value, interval] = quantileParts(quantile, INFINITIES);
+  const [value = '–', interval] = quantileOf(output, p, INFINITIES) ?? [];
   return (
     <>
       {value} {interval !== undefined && <span className="interval">{interval}</span>}

@@ -2,7 +2,7 @@
 import type { Batch, BatchStatusResponse, StudyTransitions } from '../../../src/contract/types.ts';
 import { useRequest } from '../data/api.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { count, Time } from '../parts/time.tsx';
 import { changeQuery } from '../router.ts';
 
@@ -17,7 +17,7 @@ interface StudyTotals {
 }
 
 export function useTotals(study: string | undefined): StudyTotals {
-  const round = useRounds(study !== undefined);
+  const round = useRefresh(study !== undefined);
   const path = study === undefined ? undefined : `/batches/${encodeURIComponent(study)}`;
   const progress = useRequest<BatchStatusResponse>(path, round);
   const answer = useAnswer<StudyTransitions>(progress.data, 'transitions');

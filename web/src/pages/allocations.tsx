@@ -2,7 +2,7 @@
 import type { Launcher, LauncherListResponse } from '../../../src/contract/types.ts';
 import type { Diagram } from '../../diagrams/types.ts';
 import { useRequest } from '../data/api.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { DiagramLegend, StateList } from '../machines/legend.tsx';
 import { DiagramView } from '../machines/diagram.tsx';
 import { Empty, Failure, Panel } from '../parts/common.tsx';
@@ -16,7 +16,7 @@ const idOf = (allocation: string): string => allocation.slice(allocation.lastInd
 
 /** `actor`: the id of an allocation, whose state is lit. */
 export function Allocations({ diagram, actor }: { diagram: Diagram; actor: string | undefined }) {
-  const round = useRounds(true);
+  const round = useRefresh(true);
   const { data, error } = useRequest<LauncherListResponse>('/launchers', round);
   const launchers = data?.launchers ?? [];
   const counts: Record<string, number> = {};

@@ -2,12 +2,13 @@
 import { useState } from 'react';
 import type { Batch, BatchStatusResponse, Finding, RequirementVerdict } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Act, Failure } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { clock, count, duration, minutes, rate, Time } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
+import { WaitingSince } from '../rounds/waiting.tsx';
 import { CancelBatch } from '../study/cancel-study.tsx';
 
 /** Rows whose verdicts and findings are read: more are not on a screen. */
@@ -145,13 +146,19 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
       </td>
       <td data-label="State">
         <State status={stateOf(batch)} />
+        {batch.waiting_for_rows === true && (
+          <div className="small">
+            <WaitingSince batch={batch} />
+          </div>
+        )}
         {isRead && isActive && <Findings batch={batch} />}
       </td>
       <td data-label="Verdict">{isRead && <Verdict progress={progress} />}</td>
       <td className="wide">
         <StatusBar batchId={batch.id} counts={counts} />
         <div className="small soft nowrap">
-          {count(endedOf(progress))} of {count(batch.total_jobs)} ({percent(shareOf(progress))})
+          {count(endedOf(progress))} of {count(batch.total_jobs)} (
+          {batch.budget === undefined ? percent(shareOf(progress)) : `budget ${count(batch.budget)}`})
           {isActive && progress.throughput_jobs_per_minute > 0 && `, ${rate(progress.throughput_jobs_per_minute)}`}
         </div>
       </td>
@@ -183,7 +190,12 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
 }
 
 function Ends({ progress: { batch, estimated_completion_time_mins: mins } }: { progress: BatchStatusResponse }) {
-  if (isOpen(batch)) return mins === undefined ? <span className="soft">–</span> : <>in {minutes(mins)}</>;
+  if (isOpen(batch))
+    return mins === undefined || batch.waiting_for_rows === true ? (
+      <span className="soft">–</span>
+    ) : (
+      <>in {minutes(mins)}</>
+    );
   const { started_at: from, ended_at: to } = batch;
   if (to === undefined) return <span className="soft">–</span>;
   return (
@@ -200,7 +212,7 @@ function Ends({ progress: { batch, estimated_completion_time_mins: mins } }: { p
 const GRAVE: readonly Finding['severity'][] = ['doubtful', 'blocked', 'warning'];
 
 function Findings({ batch }: { batch: Batch }) {
-  const round = useRounds(true);
+  const round = useRefresh(true);
   const { data = [] } = useRequest<Finding[]>(`/batches/${batch.id}/findings`, round);
   const grave = data.filter((it) => GRAVE.includes(it.severity));
   const first = grave[0];
@@ -220,7 +232,7 @@ function Findings({ batch }: { batch: Batch }) {
 const ORDER: readonly RequirementVerdict['verdict'][] = ['violated', 'not-shown', 'open', 'met'];
 
 function Verdict({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  const round = useRounds(isOpen(batch));
+  const round = useRefresh(isOpen(batch));
   const { data } = useRequest<BatchStatusResponse>(`/batches/${batch.id}`, `${batch.status} ${round}`);
   const requirements = data?.requirements ?? [];
   const worst = ORDER.find((verdict) => requirements.some((it) => it.verdict === verdict));

@@ -11,7 +11,7 @@ import { FormContext } from '../submit/fields.tsx';
 import { StudyForm } from '../submit/form.tsx';
 import { Plan } from '../submit/plan.tsx';
 import { Preview } from '../submit/preview.tsx';
-import { faultsOf, NEW_STUDY } from '../submit/study.ts';
+import { faultsOf, isAdaptive, NEW_STUDY } from '../submit/study.ts';
 
 type View = 'form' | 'file';
 
@@ -71,10 +71,11 @@ export default function SubmitPage() {
               <StudyForm />
             </FormContext.Provider>
           )}
-          {runs !== undefined && <Plan study={study} runs={runs} />}
+          {runs !== undefined && !isAdaptive(study) && <Plan study={study} runs={runs} />}
           <div className="row">
             <button type="button" className="primary" disabled={isSending} onClick={() => void submit()}>
-              Submit {runs === undefined ? '' : count(runs)} runs
+              Submit {isAdaptive(study) && 'up to '}
+              {runs === undefined ? '' : count(runs)} runs
             </button>
             {isTried && faults.length > 0 && (
               <span className="fault" role="alert">

@@ -10,7 +10,8 @@ export const endedOf = ({ jobs_by_status: counts }: BatchStatusResponse): number
 /** The part of the runs that ended by themselves, from 0 to 1. */
 export function shareOf(progress: BatchStatusResponse): number {
   const { total_jobs: total } = progress.batch;
-  return total === 0 ? 1 : endedOf(progress) / total;
+  if (total === 0) return isOpen(progress.batch) ? 0 : 1;
+  return endedOf(progress) / total;
 }
 
 /** A share in percent: `100 %` only where nothing is missing. */
@@ -25,5 +26,6 @@ export function percent(share: number): string {
 export function stateOf(batch: Batch): string {
   if (batch.settled_at_run_id !== undefined) return 'Settled';
   if (batch.paused === true && isOpen(batch)) return 'Paused';
+  if (batch.waiting_for_rows === true) return 'Waiting for rows';
   return batch.status;
 }

@@ -7,14 +7,14 @@ import { count } from './time.tsx';
 export function State({ status }: { status: string }) {
   return (
     <span className="state">
-      <i className={`dot s-${status}`} aria-hidden="true" />
+      <i className={`dot s-${status.replaceAll(' ', '-')}`} aria-hidden="true" />
       {status}
     </span>
   );
 }
 
 /** Order of the parts of a progress bar: completed runs first, pending runs last. */
-const BAR_ORDER: readonly JobStatus[] = [
+export const BAR_ORDER: readonly JobStatus[] = [
   'Completed',
   'Failed',
   'Timeout',
@@ -29,10 +29,12 @@ interface Counts {
   counts: Record<string, number>;
   /** The answer about the study is ok: only then are its completed runs green. */
   isOk?: boolean;
+  /** A condition that selects the runs that are counted, where they are a part of the study. */
+  where?: string;
 }
 
 /** A bar of all runs by state; each part links to the runs in that state. */
-export function StatusBar({ batchId, counts, isOk = false, large = false }: Counts & { large?: boolean }) {
+export function StatusBar({ batchId, counts, isOk = false, where, large = false }: Counts & { large?: boolean }) {
   const total = JOB_STATUSES.reduce((sum, it) => sum + (counts[it] ?? 0), 0);
   const parts = BAR_ORDER.filter((it) => (counts[it] ?? 0) > 0);
   return (
@@ -41,7 +43,7 @@ export function StatusBar({ batchId, counts, isOk = false, large = false }: Coun
         <a
           key={it}
           className={`s-${it}`}
-          href={hrefOf(['batches', batchId, 'runs'], { status: it })}
+          href={hrefOf(['batches', batchId, 'runs'], { status: it, where })}
           style={{ flexGrow: (counts[it] ?? 0) / total, flexBasis: 0 }}
           title={`${it}: ${count(counts[it] ?? 0)}`}
           aria-label={`${count(counts[it] ?? 0)} ${it}: show these runs`}

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import type { PoolHistory, Runner } from '../../../src/contract/types.ts';
 import { usableSlots } from '../../../src/domain/scheduling.ts';
 import { useRequest } from '../data/api.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Empty, Panel } from '../parts/common.tsx';
 import { clock, duration } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
@@ -21,7 +21,7 @@ export const historyPath = (runners: readonly string[]): string =>
 
 export function Gantt({ runners, now }: { runners: readonly Runner[]; now: number }) {
   const shown = runners.filter((it) => it.status !== 'Offline').slice(0, MOST_RUNNERS);
-  const round = useRounds(true);
+  const round = useRefresh(true);
   const ids = shown.map((it) => it.id);
   const { data } = useRequest<PoolHistory>(ids.length === 0 ? undefined : historyPath(ids), round);
   const rows = useMemo(

@@ -4,7 +4,7 @@ import type { Job, PoolHistory, Runner } from '../../../src/contract/types.ts';
 import { decisiveLine } from '../../../src/domain/runs/failure-groups.ts';
 import { useRequest } from '../data/api.ts';
 import { usePool } from '../data/use-pool.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Stat } from '../parts/stat.tsx';
 import { State } from '../parts/status.tsx';
@@ -75,7 +75,7 @@ function Figures({ runner, now }: { runner: Runner; now: number }) {
 const SHOWN = 30;
 
 function Latest({ runner }: { runner: Runner }) {
-  const round = useRounds(true);
+  const round = useRefresh(true);
   const { data } = useRequest<PoolHistory>(historyPath([runner.id]), round);
   const latest = useMemo(() => data?.attempts.toReversed() ?? [], [data]);
   if (latest.length === 0) return null;

@@ -31,6 +31,12 @@ const RUN_COLUMNS: readonly Omit<Column, 'group'>[] = [
   { key: 'lost', name: 'telemetry_lost', title: 'Samples lost', width: 110, kind: 'number' },
 ];
 
+/** The further columns of an adaptive study. */
+const ROUND_COLUMNS: readonly Omit<Column, 'group'>[] = [
+  { key: 'round', name: 'round', title: 'Round', width: 78, kind: 'number' },
+  { key: 'draw', name: 'draw', title: 'Draw', width: 78, kind: 'number' },
+];
+
 /** All columns of a study: of every run, then its parameters, then its outputs. */
 export function columnsOf(
   { config, outputs: declared = {} }: BatchSubmission,
@@ -54,7 +60,9 @@ export function columnsOf(
     };
   };
   return [
-    ...RUN_COLUMNS.map((it): Column => ({ ...it, group: 'Run' })),
+    ...[...RUN_COLUMNS, ...(config.monte_carlo.sampling_method === 'adaptive' ? ROUND_COLUMNS : [])].map(
+      (it): Column => ({ ...it, group: 'Run' }),
+    ),
     ...Object.keys(config.dispersions)
       .sort()
       .map((name) => variable('parameter', name)),
@@ -84,6 +92,7 @@ export function defaultKeys(
   const main = outputs.filter((key) => varying.has(key));
   return [
     ...PINNED,
+    ...ROUND_COLUMNS.map(({ key }) => key),
     ...(hasFailures ? ['error'] : []),
     ...first.slice(0, SHOWN),
     ...(main.length > 0 ? main : outputs).slice(0, SHOWN),

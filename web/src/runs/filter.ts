@@ -43,7 +43,7 @@ const isCompared = (next: Token | undefined): boolean =>
 /** The columns that every study has, under the names that conditions use. */
 const RUN_COLUMNS = [
   'run_id replicate batch_id job_id status class reason attempt runner_id started_at ended_at execution_secs',
-  'error_message terminated_by would_terminate telemetry_lost',
+  'error_message terminated_by would_terminate telemetry_lost round draw',
 ].flatMap((it) => it.split(' '));
 
 function requireColumn({ text, kind, at }: Token, { parameters, outputs }: Names): void {

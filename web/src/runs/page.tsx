@@ -11,7 +11,7 @@ import type {
 } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Empty, Waiting } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { readRanges } from '../plots/variables.ts';
@@ -58,7 +58,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
     'status',
     ...(message === null ? [] : ['error_message']),
   ]);
-  const round = useRounds(isOpen(batch));
+  const round = useRefresh(isOpen(batch));
   const found = useRows(
     {
       batchId: batch.id,

@@ -9,7 +9,7 @@ import { go, hrefOf } from '../router.ts';
 import { isOpen } from '../parts/progress.ts';
 import { CancelBatch } from './cancel-study.tsx';
 
-type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'cancel';
+type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'close' | 'cancel';
 
 const FAILURES: Readonly<Record<Action, string>> = {
   extend: 'The study was not extended.',
@@ -18,6 +18,7 @@ const FAILURES: Readonly<Record<Action, string>> = {
   pause: 'The study was not paused.',
   resume: 'The study was not resumed.',
   release: 'The runs were not released.',
+  close: 'The study was not closed.',
   cancel: 'The batch was not cancelled.',
 };
 
@@ -42,11 +43,12 @@ export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
   return (
     <>
       <div className="row" role="group" aria-label="Actions">
-        {button('extend', 'Extend')}
+        {batch.budget === undefined && button('extend', 'Extend')}
         {batch.failed_jobs > 0 && button('rerun', 'Rerun failed')}
         {batch.completed_jobs > 0 && button('audit', 'Audit')}
         {isActive && (batch.paused === true ? resume : button('pause', 'Pause'))}
         {isActive && batch.canary_failed === true && button('release', 'Release')}
+        {isActive && batch.budget !== undefined && batch.closed !== true && button('close', 'Close')}
         {isActive && button('cancel', 'Cancel', true)}
       </div>
       <Failure what={failure === undefined ? '' : FAILURES[failure.action]} detail={failure?.detail} />
@@ -86,6 +88,19 @@ function Question({ action, batch, send, onClose }: QuestionProps) {
         onClose={onClose}
       >
         <p>They become a new study with the same parameters. This one stays as it is; compare the two afterwards.</p>
+      </Ask>
+    );
+  }
+  if (action === 'close') {
+    return (
+      <Ask
+        title={`Close “${batch.name}”?`}
+        refusal="Keep it open"
+        action="Close the study"
+        onAnswer={() => send('close', {})}
+        onClose={onClose}
+      >
+        <p>It takes no further rounds, and ends once its runs have. Nothing opens it again.</p>
       </Ask>
     );
   }

@@ -1,13 +1,13 @@
 /** The history of a study as a whole: pauses, releases, canary runs, cancellation. */
 import type { BatchHistory, BatchStatusResponse } from '../../../src/contract/types.ts';
 import { useRequest } from '../data/api.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Panel } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
 export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  const round = useRounds(batch.status === 'Pending' || batch.status === 'Running');
+  const round = useRefresh(batch.status === 'Pending' || batch.status === 'Running');
   const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, `${batch.status} ${round}`);
   if (data === undefined) return null;
   return (

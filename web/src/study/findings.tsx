@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import type { BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useRounds } from '../data/use-rounds.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { Act, Command, Failure } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { hrefOf } from '../router.ts';
@@ -12,7 +12,7 @@ const SHOWN: readonly Finding['severity'][] = ['doubtful', 'blocked', 'warning']
 
 /** The findings of a study, asked again every few seconds while it is open. */
 export function useFindings({ batch }: BatchStatusResponse): { findings: readonly Finding[]; again: () => void } {
-  const round = useRounds(isOpen(batch));
+  const round = useRefresh(isOpen(batch));
   const [asked, setAsked] = useState(0);
   const { data = [] } = useRequest<Finding[]>(`/batches/${batch.id}/findings`, `${batch.status} ${round} ${asked}`);
   return { findings: data, again: () => setAsked((it) => it + 1) };

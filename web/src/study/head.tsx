@@ -1,6 +1,7 @@
 /** The head of a study's page: the answer, name, state, progress, end, actions and the bar of its runs. */
 import { useState } from 'react';
 import type { BatchStatusResponse, StudyAnswer } from '../../../src/contract/types.ts';
+import type { RunTable } from '../data/run-table.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
 import { saveReport } from '../data/report.ts';
 import { Failure } from '../parts/common.tsx';
@@ -11,23 +12,31 @@ import { hrefOf } from '../router.ts';
 import { askToNotify, notifyPermission } from '../title.ts';
 import { BatchActions, BatchRelations, Labels } from './actions.tsx';
 import { isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
+import { RoundBar } from '../rounds/bar.tsx';
+import { WaitingSince } from '../rounds/waiting.tsx';
 import { Answer } from './answer.tsx';
 
 interface Props {
   progress: BatchStatusResponse;
   answer: StudyAnswer | undefined;
+  table: RunTable | undefined;
 }
 
-export function StudyHead({ progress, answer }: Props) {
+export function StudyHead({ progress, answer, table }: Props) {
   const { batch } = progress;
+  const isOk = answer?.level === 'ok';
   return (
-    <div className={answer?.level === 'ok' ? 'study-head ok' : 'study-head'}>
+    <div className={isOk ? 'study-head ok' : 'study-head'}>
       <Answer batchId={batch.id} answer={answer} />
       <div className="head">
         <div className="grow row title">
           <h1>{batch.name === '' ? '(no name)' : batch.name}</h1>
           <State status={stateOf(batch)} />
-          <strong>{percent(shareOf(progress))}</strong>
+          {batch.waiting_for_rows === true ? (
+            <WaitingSince batch={batch} />
+          ) : (
+            <strong>{percent(shareOf(progress))}</strong>
+          )}
           <End progress={progress} />
           <Labels batch={batch} />
         </div>
@@ -37,7 +46,11 @@ export function StudyHead({ progress, answer }: Props) {
       </div>
       {batch.settled_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
       <BatchRelations batch={batch} />
-      <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={answer?.level === 'ok'} large />
+      {batch.budget === undefined || table === undefined ? (
+        <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={isOk} large />
+      ) : (
+        <RoundBar progress={progress} table={table} isOk={isOk} />
+      )}
     </div>
   );
 }
@@ -56,6 +69,7 @@ function End({ progress }: { progress: BatchStatusResponse }) {
       </span>
     );
   }
+  if (batch.waiting_for_rows === true) return null;
   const leftMs = eta === undefined ? (mins === undefined ? undefined : mins * 60_000) : eta.median * 1_000;
   if (leftMs === undefined) return null;
   const range =
@@ -64,7 +78,8 @@ function End({ progress }: { progress: BatchStatusResponse }) {
   return (
     <>
       <span className="soft" title={range}>
-        done {clock(Date.now() + leftMs)} (in {leftMs === 0 ? 'under 1 min' : duration(leftMs)})
+        {batch.budget === undefined || batch.closed === true ? 'done' : 'these runs end'} {clock(Date.now() + leftMs)}{' '}
+        (in {leftMs === 0 ? 'under 1 min' : duration(leftMs)})
       </span>
       {stragglers.length > 0 && (
         <a

@@ -41,7 +41,8 @@ export function NothingEnded({ progress, submission, findings }: Props) {
           {isOpen(batch) && <Since progress={progress} findings={reasons} />}
           <dt>Planned</dt>
           <dd>
-            {runs(batch.total_jobs)}, {designMethod(submission.config).replaceAll('_', ' ')}, seed{' '}
+            {batch.budget === undefined ? runs(batch.total_jobs) : `up to ${runs(batch.budget)}`},{' '}
+            {designMethod(submission.config).replaceAll('_', ' ')}, seed{' '}
             <span className="mono">{String(plan.seed)}</span>
           </dd>
           <dt>Each run asks for</dt>
@@ -81,7 +82,7 @@ function Since({ progress: { batch }, findings }: Pick<Props, 'progress' | 'find
       </>
     );
   }
-  if (batch.started_at !== undefined) return null;
+  if (batch.started_at !== undefined || batch.waiting_for_rows === true) return null;
   return (
     <>
       <dt>Since</dt>

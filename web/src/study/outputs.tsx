@@ -1,13 +1,15 @@
 /** The main outputs of a study on its overview: mean, percentiles, and a small histogram each. */
 import type { ReactNode } from 'react';
 import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
-import { meanText, quantileParts } from '../../../src/analysis/outputs/estimate-text.ts';
+import { meanText, quantileOf } from '../../../src/analysis/outputs/estimate-text.ts';
+import { isNoSampleCode } from '../../../src/domain/study/design-method.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
 import { Spark } from '../plots/spark.tsx';
 import { hrefOf } from '../router.ts';
+import { sentenceOf } from './findings.tsx';
 
 /** Outputs for which the first screen has room. */
 const SHOWN = 5;
@@ -68,6 +70,9 @@ export function Outputs({
       {summary !== undefined && outputs.length > 0 && (
         <p className="table-note small soft" title={summary.warnings.map((it) => it.message).join('. ')}>
           {summary.sentence}
+          {summary.warnings
+            .filter(({ code }) => isNoSampleCode(code))
+            .map(({ message }) => `. ${sentenceOf(message)}.`)}
         </p>
       )}
     </Panel>
@@ -84,8 +89,8 @@ function Row({
   href: string;
 }) {
   const at = (p: number): Output['quantiles'][number] | undefined => it.quantiles.find((one) => one.p === p);
-  const [low, high] = [at(0.05), at(0.95)];
-  const spark = histogram !== undefined && <Spark histogram={histogram} marks={[low?.value, high?.value]} />;
+  const marks = [at(0.05)?.value, at(0.95)?.value];
+  const spark = histogram !== undefined && <Spark histogram={histogram} marks={marks} />;
   return (
     <tr>
       <td className="output-name">
@@ -101,8 +106,12 @@ function Row({
       >
         {meanText(it.mean, it.mean_interval)}
       </td>
-      <td className="right nowrap">{low === undefined ? '–' : <Bounded quantile={low} />}</td>
-      <td className="right nowrap">{high === undefined ? '–' : <Bounded quantile={high} />}</td>
+      <td className="right nowrap">
+        <Bounded output={it} p={0.05} />
+      </td>
+      <td className="right nowrap">
+        <Bounded output={it} p={0.95} />
+      </td>
       <td className="spark-cell narrow-hide">{spark}</td>
     </tr>
   );
@@ -113,8 +122,8 @@ const breakable = (name: string): ReactNode[] =>
   name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]));
 
 /** A percentile with its interval. */
-function Bounded({ quantile }: { quantile: Output['quantiles'][number] }) {
-  const [value, interval] = quantileParts(quantile, ['−∞', '∞']);
+function Bounded({ output, p }: { output: Output; p: number }) {
+  const [value = '–', interval] = quantileOf(output, p, ['−∞', '∞']) ?? [];
   return (
     <span title="95 % interval of the percentile of all runs, whatever the values of the runs without one are">
       {value}

@@ -11,10 +11,12 @@ import { courseOf, projected } from '../plots/course.ts';
 import { TimeSeries } from '../plots/time-series.tsx';
 import { BatchEvents } from './events.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
+import { Indices } from './indices.tsx';
 import { NothingEnded } from './nothing-ended.tsx';
 import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
 import { endedOf, isOpen } from '../parts/progress.ts';
+import { WaitingForRows } from '../rounds/waiting.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 interface Props {
@@ -29,6 +31,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
   const { batch } = progress;
   return (
     <>
+      <WaitingForRows progress={progress} submission={submission} />
       <Verdicts progress={progress} submission={submission} />
       <div className="columns halves">
         <div className="column">
@@ -37,6 +40,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
           ) : (
             <NothingEnded progress={progress} submission={submission} findings={findings} />
           )}
+          {endedOf(progress) > 0 && <Indices progress={progress} submission={submission} summary={summary} />}
           <Progress progress={progress} table={table} />
         </div>
         <div className="column">
@@ -63,7 +67,8 @@ function Progress({ progress, table }: Pick<Props, 'progress' | 'table'>) {
   const isLive = isOpen(progress.batch);
   const shown = useMemo(() => {
     if (course === undefined) return undefined;
-    const endMs = isLive && progress.eta !== undefined ? Date.now() + 1_000 * progress.eta.median : undefined;
+    const eta = isLive && progress.batch.waiting_for_rows !== true ? progress.eta : undefined;
+    const endMs = eta === undefined ? undefined : Date.now() + 1_000 * eta.median;
     return projected(course, total, endMs);
   }, [course, total, isLive, progress.eta]);
   if (shown === undefined) return null;

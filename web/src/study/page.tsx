@@ -7,6 +7,7 @@ import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts'
 import { Failure, Waiting } from '../parts/common.tsx';
 import { StatusLegend } from '../parts/status.tsx';
 import { hrefOf } from '../router.ts';
+import { Rounds } from '../rounds/page.tsx';
 import { StudyRuns } from '../runs/page.tsx';
 import { announce } from '../title.ts';
 import { useStudyAnswer } from './answer.tsx';
@@ -22,6 +23,7 @@ const Explore = lazy(() => import('../explore/page.tsx'));
 const TABS = [
   ['overview', 'Overview'],
   ['runs', 'Runs'],
+  ['rounds', 'Rounds'],
   ['explore', 'Explore'],
   ['compare', 'Compare'],
   ['study', 'Study'],
@@ -66,10 +68,10 @@ function Study({ view, progress, answer, tab, query }: StudyProps) {
   const { batch, jobs_by_status: counts } = progress;
   return (
     <>
-      <StudyHead progress={progress} answer={answer} />
+      <StudyHead progress={progress} answer={answer} table={view.table} />
       <FindingsBanner progress={progress} findings={findings} again={again} />
       <nav className="tabs" aria-label="Parts of the study">
-        {TABS.map(([name, title]) => (
+        {TABS.filter(([name]) => name !== 'rounds' || batch.budget !== undefined).map(([name, title]) => (
           <a
             key={name}
             href={hrefOf(['batches', batch.id, name], { select: query.get('select') ?? '' })}
@@ -104,6 +106,7 @@ function tabContent(
   if (tab === 'study') return <Submission batchId={progress.batch.id} />;
   if (table === undefined) return <Waiting what="Reading the study" />;
   if (tab === 'runs') return <StudyRuns progress={progress} submission={submission} table={table} query={query} />;
+  if (tab === 'rounds') return <Rounds progress={progress} table={table} query={query} />;
   if (tab === 'explore')
     return (
       <Suspense fallback={<Waiting />}>

@@ -24,6 +24,7 @@ export function Submission({ batchId }: { batchId: string }) {
             </dd>
             <dt>Runs</dt>
             <dd>
+              {plan.sampling_method === 'adaptive' && 'up to '}
               {count(plan.runs)}
               {data.runs_override !== undefined &&
                 data.runs_override !== null &&
@@ -125,7 +126,7 @@ function describe(distribution: DistributionType): string {
     const shown = Array.isArray(value) ? `(${count(value.length)})` : figure(value as number);
     return [`${name.replaceAll('_', ' ')} ${shown}`];
   });
-  return `${type}, ${parts.join(', ')}`;
+  return [type, ...parts].join(', ');
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -186,13 +186,22 @@ function numberOr(text: string): unknown {
   }
 }
 
-/** `verbatim`: the options are names of the user's, shown as they are. `absent`: the text of an option that removes the member. */
+/**
+ * `verbatim`: the options are names of the user's, shown as they are. `absent`: the text of an option that removes the member.
+ * `adjust` changes other members that depend on the choice.
+ */
 export function ChoiceField({
   options,
   verbatim = false,
   absent,
+  adjust = (it) => it,
   ...props
-}: Props & { options: readonly string[]; verbatim?: boolean; absent?: string }) {
+}: Props & {
+  options: readonly string[];
+  verbatim?: boolean;
+  absent?: string;
+  adjust?: (study: BatchSubmission) => BatchSubmission;
+}) {
   const { study, change } = useForm();
   return (
     <Frame {...props}>
@@ -200,7 +209,7 @@ export function ChoiceField({
         <select
           {...attributes}
           value={absent === undefined ? String(memberAt(study, props.pointer)) : shown(memberAt(study, props.pointer))}
-          onChange={(event) => change(withMember(study, props.pointer, event.target.value || undefined))}
+          onChange={(event) => change(adjust(withMember(study, props.pointer, event.target.value || undefined)))}
         >
           {absent !== undefined && <option value="">{absent}</option>}
           {options.map((it) => (

@@ -1,7 +1,7 @@
 /** The form of a study. Every field edits one member of the submission, which the file view shows too. */
 import type { Member } from '../../../src/base/distributions/members.ts';
 import { DISTRIBUTIONS, DISTRIBUTION_KINDS } from '../../../src/base/distributions/table.ts';
-import { COMPRESSIONS, DRAWING_METHODS } from '../../../src/contract/enums.ts';
+import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
 import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import {
@@ -17,12 +17,14 @@ import {
 } from './fields.tsx';
 import { Correlations } from './correlations.tsx';
 import { Labels, Outputs, Policy, Requirements } from './goals.tsx';
-import { escaped, newDistribution, withMember } from './study.ts';
+import { escaped, isAdaptive, newDistribution, withMember, withMethod } from './study.ts';
 
-/** A form submits studies whose runs are all drawn. */
+/** Only an adaptive study has rounds, and parameters that their rows choose. */
 const DRAWN_KINDS = DISTRIBUTION_KINDS.filter((it) => it !== 'chosen');
 
 export function StudyForm() {
+  const { study } = useForm();
+  const takesRounds = isAdaptive(study);
   return (
     <>
       <Panel title="Study">
@@ -39,22 +41,36 @@ export function StudyForm() {
             label="Duration"
             hint="minutes of simulated time"
           />
-          <NumberField pointer="/config/monte_carlo/runs" label="Runs" />
-          <ChoiceField pointer="/config/monte_carlo/sampling_method" label="Sampling" options={DRAWING_METHODS} />
-          <NumberField pointer="/config/monte_carlo/seed" label="Seed" hint="empty: one is drawn" empty={null} />
-          <TextField
-            pointer="/config/monte_carlo/run_ids"
-            label="Selected runs"
-            hint="empty: all"
-            placeholder="e.g. 0-99,150,200-299:2"
-            empty={null}
-          />
           <NumberField
-            pointer="/config/monte_carlo/replicate"
-            label="Replicate"
-            hint="another randomisation; empty: 0"
-            empty={null}
+            pointer="/config/monte_carlo/runs"
+            label="Runs"
+            {...(takesRounds ? { hint: 'the most that it may have' } : {})}
           />
+          <ChoiceField
+            pointer="/config/monte_carlo/sampling_method"
+            label="Sampling"
+            {...(takesRounds ? { hint: 'runs are appended in rounds' } : {})}
+            options={SAMPLING_METHODS}
+            adjust={withMethod}
+          />
+          <NumberField pointer="/config/monte_carlo/seed" label="Seed" hint="empty: one is drawn" empty={null} />
+          {!takesRounds && (
+            <>
+              <TextField
+                pointer="/config/monte_carlo/run_ids"
+                label="Selected runs"
+                hint="empty: all"
+                placeholder="e.g. 0-99,150,200-299:2"
+                empty={null}
+              />
+              <NumberField
+                pointer="/config/monte_carlo/replicate"
+                label="Replicate"
+                hint="another randomisation; empty: 0"
+                empty={null}
+              />
+            </>
+          )}
         </div>
       </Panel>
       <Dispersions />
@@ -147,7 +163,7 @@ function Dispersion({
   onRename: (to: string) => void;
   onRemove: () => void;
 }) {
-  const { study, change } = useForm();
+  const { study, change, faults } = useForm();
   const pointer = `/config/dispersions/${escaped(name)}`;
   const distribution = study.config.dispersions[name]?.distribution;
   const type = distribution?.type ?? 'normal';
@@ -170,10 +186,17 @@ function Dispersion({
             )
           }
         >
-          {DRAWN_KINDS.map((it) => (
+          {(isAdaptive(study) || type === 'chosen' ? DISTRIBUTION_KINDS : DRAWN_KINDS).map((it) => (
             <option key={it}>{it}</option>
           ))}
         </select>
+        {faults
+          .filter((it) => it.pointer === `${pointer}/distribution/type`)
+          .map(({ detail }) => (
+            <span key={detail} className="fault">
+              {detail}
+            </span>
+          ))}
       </label>
       {members.map(([it, member]) => (
         <MemberField key={`${type}${it}`} pointer={`${pointer}/distribution/${it}`} name={it} member={member} />

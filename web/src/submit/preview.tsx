@@ -8,6 +8,9 @@ import { count } from '../parts/time.tsx';
 import { HistogramPlot } from '../plots/histogram.tsx';
 import { STATUS_CODE } from '../data/run-columns.ts';
 import { histogramOf } from '../plots/bins.ts';
+import { isAdaptive } from './study.ts';
+
+const CHOSEN_LATER = 'Chosen parameters get their values from the rows of each round.';
 
 const MAX_RUNS = 5_000;
 const PAIRS = 5;
@@ -21,8 +24,19 @@ interface Design {
   selected: number;
 }
 
+/** The inputs of an adaptive study that no row chooses: they are drawn as in a Monte Carlo study. */
+function drawnPart({ monte_carlo: plan, dispersions, ...config }: BatchConfig): BatchConfig {
+  const drawn = Object.entries(dispersions).filter(([, it]) => it.distribution.type !== 'chosen');
+  return {
+    ...config,
+    monte_carlo: { ...plan, sampling_method: 'monte_carlo' },
+    dispersions: Object.fromEntries(drawn),
+  };
+}
+
 /** Most runs in the preview, so that it can be drawn while the user types. */
-function designOf(config: BatchConfig): Design | undefined {
+function designOf(submitted: BatchConfig): Design | undefined {
+  const config = isAdaptive({ config: submitted }) ? drawnPart(submitted) : submitted;
   const plan = config.monte_carlo;
   if (!Number.isInteger(plan.runs) || plan.runs <= 0) return undefined;
   try {
@@ -51,7 +65,11 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
     return (
       <Panel title="Preview">
         <p className="soft">
-          {hasFaults ? 'The preview appears when the faults are corrected.' : 'Add a parameter to see its samples.'}
+          {hasFaults
+            ? 'The preview appears when the faults are corrected.'
+            : isAdaptive({ config })
+              ? CHOSEN_LATER
+              : 'Add a parameter to see its samples.'}
         </p>
       </Panel>
     );
@@ -66,6 +84,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
         {seedless
           ? 'Drawn here with seed 1; the real seed is drawn on submission.'
           : 'These are the values the runs will get.'}
+        {isAdaptive({ config }) && ` ${CHOSEN_LATER}`}
       </p>
       <div className="histograms small-ones">
         {varying.map(({ name, values }) => {

@@ -55,6 +55,17 @@ export function withMember<T>(value: T, pointer: string, member: unknown): T {
   return copy as T;
 }
 
+/** True for a study whose runs are appended in rounds. */
+export const isAdaptive = ({ config }: Pick<BatchSubmission, 'config'>): boolean =>
+  config.monte_carlo.sampling_method === 'adaptive';
+
+/** The study without the members that contradict its sampling method, and with the one that it needs. */
+export function withMethod(study: BatchSubmission): BatchSubmission {
+  if (!isAdaptive(study)) return withMember(study, '/config/adaptive', undefined);
+  const { run_ids: _, replicate: __, ...plan } = study.config.monte_carlo;
+  return { ...study, config: { ...study.config, monte_carlo: plan, adaptive: { algorithm: 'external' } } };
+}
+
 const partsOf = (pointer: string): string[] =>
   pointer
     .split('/')

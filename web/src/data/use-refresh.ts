@@ -1,9 +1,9 @@
-/** A counter that rises every five seconds while it is active: what depends on it is read again. */
+/** A counter that rises every five seconds while it is active: data that depends on it is read again. */
 import { useEffect, useState } from 'react';
 
 const EVERY_MS = 5_000;
 
-export function useRounds(isActive: boolean): number {
+export function useRefresh(isActive: boolean): number {
   const [round, setRound] = useState(0);
   useEffect(() => {
     if (!isActive) return undefined;
