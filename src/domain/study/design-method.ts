@@ -37,7 +37,7 @@ const NO_SAMPLE: ReadonlyMap<DesignMethod, NoSample> = new Map([
 export const noSampleOf = (method: DesignMethod): NoSample | undefined => NO_SAMPLE.get(method);
 
 /** True for the code of such a limit. */
-export const isNoSampleCode = (code: string): boolean => [...NO_SAMPLE.values()].some((it) => it.code === code);
+export const limitsStatistics = (code: string): boolean => [...NO_SAMPLE.values()].some((it) => it.code === code);
 
 /** The sampling method; `table` where an input that varies has its values in a table. */
 export function designMethod({

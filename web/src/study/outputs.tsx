@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
 import { meanText, quantileOf } from '../../../src/analysis/outputs/estimate-text.ts';
-import { isNoSampleCode } from '../../../src/domain/study/design-method.ts';
+import { limitsStatistics } from '../../../src/domain/study/design-method.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
@@ -71,7 +71,7 @@ export function Outputs({
         <p className="table-note small soft" title={summary.warnings.map((it) => it.message).join('. ')}>
           {summary.sentence}
           {summary.warnings
-            .filter(({ code }) => isNoSampleCode(code))
+            .filter(({ code }) => limitsStatistics(code))
             .map(({ message }) => `. ${sentenceOf(message)}.`)}
         </p>
       )}

@@ -59,7 +59,7 @@ export function withMember<T>(value: T, pointer: string, member: unknown): T {
 export const isAdaptive = ({ config }: Pick<BatchSubmission, 'config'>): boolean =>
   config.monte_carlo.sampling_method === 'adaptive';
 
-/** The study without the members that contradict its sampling method, and with the one that it needs. */
+/** The study without the members that contradict its sampling method, and with the member `adaptive` where it needs it. */
 export function withMethod(study: BatchSubmission): BatchSubmission {
   if (!isAdaptive(study)) return withMember(study, '/config/adaptive', undefined);
   const { run_ids: _, replicate: __, ...plan } = study.config.monte_carlo;
