@@ -58,6 +58,13 @@ export class Launching {
     return this.#call({ method: 'GET', path: ['object-store'], extraMs: STORE_MS });
   }
 
+  /** The time of the coordinator, to a second; undefined where a proxy between leaves it out. */
+  async time(): Promise<Date | undefined> {
+    const { headers } = await this.#transport.send({ method: 'GET', path: ['healthz'] });
+    const time = new Date(headers.get('date') ?? '');
+    return Number.isNaN(time.getTime()) ? undefined : time;
+  }
+
   async #call<T>(exchange: Exchange): Promise<T> {
     return (await this.#transport.send<T>(exchange)).body;
   }

@@ -1,9 +1,10 @@
 /** The interface of a coordinator for its owner: the settings, with hooks for the log and the metrics, and the running coordinator. */
 import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
 import type { ActorFailed } from '../../machines/protocol.ts';
-import type { StoreFault, SubmissionWarning, Uuid } from '../contract/types.ts';
+import type { SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi, OperationParts } from './api.ts';
+import type { BucketLook } from './files/object-store/probe.ts';
 import type { ActorSystem } from './kernel/actors/actor-system.ts';
 import type { Commit } from './kernel/turn/actor-transition.ts';
 import type { CommittedGroup } from './kernel/turn/group-commit.ts';
@@ -24,7 +25,7 @@ export interface CoordinatorHooks {
   /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
   checkpointKept?(jobId: Uuid, error: unknown): void;
   /** A bucket of the object store has a fault, another one than before, or none any more. */
-  bucketChanged?(bucket: string, fault: StoreFault | undefined): void;
+  bucketChanged?(bucket: string, look: BucketLook): void;
   /** The clock is far ahead of the store, so that nothing is deleted for a while; undefined: that time is over. */
   clockLeapt?(leap: ClockLeap | undefined): void;
   /** A write to the store failed: the process must end. */

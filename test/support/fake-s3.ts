@@ -38,6 +38,9 @@ export class FakeS3 {
   readonly #completed = new Map<string, Upload>();
   readonly #server: Server;
 
+  /** The time that its answers name; undefined: none. */
+  time: Date | undefined;
+
   private constructor(server: Server) {
     this.#server = server;
   }
@@ -67,8 +70,9 @@ export class FakeS3 {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET' } = request;
-    // A coordinator with a simulated clock would find it wrong.
+    // A coordinator with a simulated clock would find the time of this machine wrong.
     response.sendDate = false;
+    if (this.time !== undefined) response.setHeader('date', this.time.toUTCString());
     const url = new URL(request.url ?? '/', this.url);
     const path = decodeURIComponent(url.pathname);
     this.requests.push(`${method} ${path}${url.searchParams.has('uploads') ? '?uploads' : ''}`);

@@ -10,7 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { clientCommand, connect, type ClientFlags } from '../options.ts';
 import { paint, type Tone } from '../terminal/colour.ts';
-import { formatTimestamp, plural, printable, shortId } from '../terminal/format.ts';
+import { clockDifference, formatTimestamp, plural, printable, shortId } from '../terminal/format.ts';
 import { writeJson, writeText } from '../terminal/output.ts';
 
 type State = 'ok' | 'warning' | 'fault';
@@ -72,10 +72,31 @@ async function coordinator(flags: ClientFlags): Promise<Check[]> {
     await client.health();
     const ms = Math.max(1, Math.round(systemClock.monotonicMs() - before));
     const reached = ok('coordinator', `${client.endpoint} answers within ${ms} ms`);
-    return [reached, ...(await poolChecks(client))];
+    return [reached, ...(await clockChecks(client)), ...(await poolChecks(client))];
   } catch (error) {
     return [fault('coordinator', describeFailure(error).lines.join(' '))];
   }
+}
+
+/** A difference of clocks that users notice: ages, times left and the ends of tokens are wrong by it. */
+const MOST_SKEW_SECS = 5;
+
+/** The clock of this machine, compared with that of the coordinator; nothing where its answers have no time. */
+async function clockChecks(client: Client): Promise<Check[]> {
+  const askedMs = systemClock.now();
+  const time = await client.launching.time();
+  return time === undefined ? [] : [clockCheck(time, askedMs, systemClock.now())];
+}
+
+/** Judges the clock by an answer of the coordinator, which names the second of its time, and by the times of this machine before and after it. Pure. */
+export function clockCheck(time: Date, askedMs: number, answeredMs: number): Check {
+  const [least, most] = [(askedMs - time.getTime()) / 1000 - 1, (answeredMs - time.getTime()) / 1000];
+  // Between the two the clocks may be equal.
+  const ahead = least > 0 ? least : Math.min(most, 0);
+  const text = `the clock of this machine is ${clockDifference(ahead)} that of the coordinator`;
+  if (Math.abs(ahead) <= MOST_SKEW_SECS) return ok('clock', text);
+  const remedy = 'synchronize both clocks (NTP, chrony); ages and times that are shown here are wrong by as much';
+  return warning('clock', `${text}: ${remedy}`);
 }
 
 async function poolChecks(client: Client): Promise<Check[]> {
@@ -169,9 +190,10 @@ async function storeChecks(client: Client): Promise<Check[]> {
     if (error instanceof ApiError && error.code === 'not-found') return { buckets: [] };
     throw error;
   });
-  return buckets.map(({ bucket, fault: found }) => {
+  return buckets.map(({ bucket, clock_ahead_secs: ahead, fault: found }) => {
     const name = `bucket ${printable(bucket)}`;
-    if (found === undefined) return ok(name, 'an object was written, read and deleted');
+    const clock = ahead === undefined ? '' : `; the coordinator's clock is ${clockDifference(ahead)} that of the store`;
+    if (found === undefined) return ok(name, `an object was written, read and deleted${clock}`);
     return fault(name, `${printable(found.message)}; ${printable(found.remedy)}`);
   });
 }

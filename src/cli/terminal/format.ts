@@ -25,6 +25,13 @@ export function secondsBetween(from: string | undefined, to: string | undefined)
   return from === undefined || to === undefined ? undefined : (Date.parse(to) - Date.parse(from)) / 1000;
 }
 
+/** A clock that is so many seconds ahead of another one, as a part of a sentence: `12 s ahead, compared with`, `12 s late, compared with`, `within a second of`. */
+export function clockDifference(aheadSecs: number): string {
+  const secs = Math.round(Math.abs(aheadSecs));
+  if (secs <= 1) return 'within a second of';
+  return `${String(secs)} s ${aheadSecs > 0 ? 'ahead' : 'late'}, compared with`;
+}
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** A number of bytes: `17 B`, `3.4 MiB`; `-` when it is not known. */

@@ -52,6 +52,12 @@ export const BucketState = named(
   answered({
     bucket: text('Its name.'),
     tried_at: timestamp('When it was tried.'),
+    clock_ahead_secs: Type.Optional(
+      Type.Integer({
+        description:
+          'How far the clock of the coordinator is ahead of that of the store, in seconds; negative: late. Absent where the store does not say its time.',
+      }),
+    ),
     fault: Type.Optional(ref(StoreFault)),
   }),
 );

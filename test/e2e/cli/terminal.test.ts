@@ -210,7 +210,9 @@ describe('cli: in a terminal', function () {
     expect((await simbatch(['delete', paused, '--yes'], env())).code).to.equal(0);
     const healthy = await simbatch(['doctor'], env());
     expect(healthy.code, healthy.stdout).to.equal(0);
-    expect(healthy.stdout).to.match(/^ok +coordinator .*\nok +credentials .*\nok +runners +room for 2 runs/m);
+    expect(healthy.stdout).to.match(
+      /^ok +coordinator .*\nok +clock .* is within a second of .*\nok +credentials .*\nok +runners +room for 2 runs/m,
+    );
     const away = await simbatch(['doctor', '-o', 'json', '--endpoint', 'http://127.0.0.1:9']);
     const { checks } = JSON.parse(away.stdout) as { checks: { check: string; state: string }[] };
     expect([away.code, checks.at(-1)?.state]).to.deep.equal([1, 'fault']);

@@ -73,11 +73,15 @@ for (const { name, fault, memoryFault, start } of STORES)
     it('names a wrong key, a wrong secret, a wrong bucket, a skewed clock and a store that is not there', async () => {
       await open();
       const { endpoint, credentials } = running();
+      let ahead: number | undefined;
       const probed = (changes: Partial<ObjectStoreOptions> = {}, bucket = BUCKET) =>
         probeBucket(
           new ObjectStore({ endpoint, credentials, region: 'us-east-1', buckets: [bucket], callMs: 5_000, ...changes }),
           { bucket, key: '.simbatch-probe/test', now: () => Date.now() },
-        ).then((it) => it?.code ?? 'works');
+        ).then(({ fault: found, clockAheadSecs }) => {
+          ahead = clockAheadSecs;
+          return found?.code ?? 'works';
+        });
       expect(await probed()).to.equal('works');
       expect(await probed({ credentials: { ...credentials, accessKeyId: 'unknown' } })).to.equal('wrong-key');
       expect(await probed({ credentials: { ...credentials, secretAccessKey: 'wrong' } })).to.equal('wrong-key');
@@ -94,6 +98,7 @@ for (const { name, fault, memoryFault, start } of STORES)
           static override now = (): number => RealDate.now() + 3_600_000;
         } as DateConstructor;
         expect(await probed()).to.equal('clock-skew');
+        expect(ahead).to.be.within(3_590, 3_610);
       } finally {
         globalThis.Date = RealDate;
       }

@@ -7,7 +7,7 @@ import type { ActorFailed, Fact } from '../../../../machines/protocol.ts';
 import type { ClockLeap, CoordinatorHooks } from '../../../coordinator/lifecycle.ts';
 import type { TurnReport } from '../../../coordinator/kernel/turn/measured-turns.ts';
 import type { Metrics } from '../../../http/metrics.ts';
-import { printable } from '../../terminal/format.ts';
+import { clockDifference, printable } from '../../terminal/format.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -187,8 +187,10 @@ export function hooksOf(log: Logger, metrics: Metrics, stop: (error: unknown) =>
       logLeap(log, leap);
     },
     failed: stop,
-    bucketChanged: (bucket, fault) => {
-      if (fault === undefined) log.info({ bucket }, 'the object store takes, returns and deletes objects');
+    bucketChanged: (bucket, { fault, clockAheadSecs }) => {
+      const clock =
+        clockAheadSecs === undefined ? '' : `; this clock is ${clockDifference(clockAheadSecs)} that of the store`;
+      if (fault === undefined) log.info({ bucket }, `the object store takes, returns and deletes objects${clock}`);
       else {
         const { code, message, remedy } = fault;
         log.error({ bucket, code }, `files of runs cannot be uploaded to the bucket: ${message}; ${remedy}`);

@@ -34,14 +34,33 @@ interface Place {
   now: () => number;
 }
 
-/** Returns the fault of a bucket with its remedy; undefined when an object could be written, read and deleted. Never rejects. */
-export async function probeBucket(store: ProbedStore, place: Place): Promise<StoreFault | undefined> {
+export interface BucketLook {
+  /** Absent when an object could be written, read and deleted. */
+  fault?: StoreFault;
+  /** By how many seconds the clock of the coordinator is ahead of the store's; negative: late. Absent where the store does not say its time. */
+  clockAheadSecs?: number;
+}
+
+/** Tries a bucket: returns its fault with the remedy, and how far the clocks differ. Never rejects. */
+export async function probeBucket(store: ProbedStore, place: Place): Promise<BucketLook> {
+  let clockAheadSecs: number | undefined;
+  const fault = await tried(store, place, (aheadMs) => (clockAheadSecs ??= Math.round(aheadMs / 1000)));
+  return { ...(fault === undefined ? {} : { fault }), ...(clockAheadSecs === undefined ? {} : { clockAheadSecs }) };
+}
+
+async function tried(
+  store: ProbedStore,
+  place: Place,
+  onClock: (aheadMs: number) => void,
+): Promise<StoreFault | undefined> {
   const { bucket, key } = place;
   const content = `simbatch wrote this object to try the bucket at ${new Date(place.now()).toISOString()}\n`;
   try {
     let skewed: StoreFault | undefined;
     for (const step of ['PUT', 'GET', 'DELETE'] as const) {
       const answer = await store.answerTo(step, bucket, key, step === 'PUT' ? content : undefined);
+      const aheadMs = clockAhead(answer, place);
+      if (aheadMs !== undefined) onClock(aheadMs);
       if (!answer.ok) return faultOf(step, answer, place);
       if (step === 'GET' && answer.text !== content) {
         const message = `the bucket ${quoted(bucket)} returns other bytes than were written`;
@@ -125,11 +144,17 @@ function faultOf(step: Step, answer: StoreAnswer, place: Place): StoreFault {
 
 const CLOCK_REMEDY = 'synchronize the clock of the coordinator (NTP, chrony); signed addresses depend on it';
 
+/** By how much this clock is ahead of the store's, which says its time in a header or in its refusal; undefined where it does not. */
+function clockAhead({ headers, text }: StoreAnswer, { now }: Place): number | undefined {
+  const [, named = ''] = /<ServerTime>([^<]*)<\/ServerTime>/.exec(text) ?? [];
+  const aheadMs = now() - Date.parse(headers.get('date') ?? named);
+  return Number.isFinite(aheadMs) ? aheadMs : undefined;
+}
+
 /** The clocks of the store and of this machine differ so much that signed addresses are not valid. */
-function skewOf({ headers }: StoreAnswer, { now }: Place): StoreFault | undefined {
-  const date = Date.parse(headers.get('date') ?? '');
-  const aheadMs = now() - date;
-  if (!Number.isFinite(aheadMs) || Math.abs(aheadMs) <= MOST_SKEW_MS) return undefined;
+function skewOf(answer: StoreAnswer, place: Place): StoreFault | undefined {
+  const aheadMs = clockAhead(answer, place);
+  if (aheadMs === undefined || Math.abs(aheadMs) <= MOST_SKEW_MS) return undefined;
   const secs = Math.round(Math.abs(aheadMs) / 1000);
   const difference = `${String(secs)} s ${aheadMs > 0 ? 'ahead' : 'late'}`;
   return {

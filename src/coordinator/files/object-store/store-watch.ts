@@ -2,7 +2,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { BucketState, ObjectStoreState, StoreFault } from '../../../contract/types.ts';
 import type { ObjectStore } from './object-store.ts';
-import { probeBucket } from './probe.ts';
+import { type BucketLook, probeBucket } from './probe.ts';
 
 /** A bucket is tried again after this time: while it works, and while it has a fault. */
 const WORKS_MS = 600_000;
@@ -10,9 +10,8 @@ const FAULT_MS = 30_000;
 /** An answer to an operator is at most as old. */
 const FRESH_MS = 5_000;
 
-interface Look {
+interface Look extends BucketLook {
   atMs: number;
-  fault?: StoreFault;
 }
 
 interface Parts {
@@ -20,8 +19,8 @@ interface Parts {
   objectStore: ObjectStore | undefined;
   /** Whether it tries by itself, at the start and later. */
   isWatching: boolean;
-  /** `bucketChanged`: a bucket has a fault, another one than before, or none any more. */
-  hooks: { bucketChanged?(bucket: string, fault: StoreFault | undefined): void };
+  /** `bucketChanged`: the first look at a bucket, and each that finds another fault than before, or none any more. */
+  hooks: { bucketChanged?(bucket: string, look: BucketLook): void };
 }
 
 /** The part that operations take. */
@@ -79,8 +78,13 @@ export class StoreWatch {
   }
 
   #stateOf(bucket: string): BucketState {
-    const { atMs = this.#parts.clock.now(), fault } = this.#looks.get(bucket) ?? {};
-    return { bucket, tried_at: new Date(atMs).toISOString(), ...(fault === undefined ? {} : { fault }) };
+    const { atMs = this.#parts.clock.now(), fault, clockAheadSecs } = this.#looks.get(bucket) ?? {};
+    return {
+      bucket,
+      tried_at: new Date(atMs).toISOString(),
+      ...(clockAheadSecs === undefined ? {} : { clock_ahead_secs: clockAheadSecs }),
+      ...(fault === undefined ? {} : { fault }),
+    };
   }
 
   /** One look at a time. */
@@ -97,10 +101,10 @@ export class StoreWatch {
       if (objectStore === undefined) return;
       // Random numbers are drawn where there is a store alone, so that recordings without one stay the same.
       this.#key ??= `.simbatch-probe/${Buffer.from(clock.random(8)).toString('hex')}`;
-      const fault = await probeBucket(objectStore, { bucket, key: this.#key, now: () => clock.now() });
+      const look = await probeBucket(objectStore, { bucket, key: this.#key, now: () => clock.now() });
       const before = this.#looks.get(bucket);
-      this.#looks.set(bucket, { atMs: clock.now(), ...(fault === undefined ? {} : { fault }) });
-      if (before === undefined || before.fault?.code !== fault?.code) hooks.bucketChanged?.(bucket, fault);
+      this.#looks.set(bucket, { atMs: clock.now(), ...look });
+      if (before === undefined || before.fault?.code !== look.fault?.code) hooks.bucketChanged?.(bucket, look);
     }
   }
 }

@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { ObjectStore } from '../../../../src/coordinator/files/object-store/object-store.ts';
 import { ObjectStoreError, type StoreAnswer } from '../../../../src/coordinator/files/object-store/store-answers.ts';
-import { probeBucket, type ProbedStore } from '../../../../src/coordinator/files/object-store/probe.ts';
+import {
+  type BucketLook,
+  probeBucket,
+  type ProbedStore,
+} from '../../../../src/coordinator/files/object-store/probe.ts';
 import { StoreWatch } from '../../../../src/coordinator/files/object-store/store-watch.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { FakeS3, KEY } from '../../../support/fake-s3.ts';
@@ -15,16 +19,20 @@ interface Given {
   code?: string;
   region?: string;
   date?: string;
+  /** The time that a refusal names in its text. */
+  serverTime?: string;
 }
 
-const answer = ({ status, code, region, date }: Given, text = ''): StoreAnswer => ({
+const element = (name: string, text?: string): string => (text === undefined ? '' : `<${name}>${text}</${name}>`);
+
+const answer = ({ status, code, region, date, serverTime }: Given, text = ''): StoreAnswer => ({
   ok: status < 300,
   status,
   headers: new Headers(date === undefined ? {} : { date }),
   text:
     code === undefined
       ? text
-      : `<Error><Code>${code}</Code>${region === undefined ? '' : `<Region>${region}</Region>`}</Error>`,
+      : `<Error><Code>${code}</Code>${element('Region', region)}${element('ServerTime', serverTime)}</Error>`,
 });
 
 /** A store that answers one of the steps in its own way, and the others well. */
@@ -84,6 +92,12 @@ const TABLE: readonly [name: string, step: string, given: Given | 'silent' | 'ot
     'clock-skew: refuses the time',
   ],
   [
+    'a clock that the store refuses, which names its own time',
+    'PUT',
+    { status: 403, code: 'RequestTimeTooSkewed', serverTime: new Date(NOW + 3_600_000).toISOString() },
+    'clock-skew: 3600 s late, compared with that of the store',
+  ],
+  [
     'a clock that is ahead, refused with another code',
     'PUT',
     { status: 403, code: 'AccessDenied', date: at(-20) },
@@ -111,11 +125,19 @@ const TABLE: readonly [name: string, step: string, given: Given | 'silent' | 'ot
   ['a web server', 'PUT', { status: 405 }, 'not-a-store: refuses to write'],
 ];
 
+/** The difference of the clocks that a fault names, as the look has it. */
+const secsIn = (expected: string): number | undefined => {
+  const [, secs] = /(\d+) s late/.exec(expected) ?? [];
+  return secs === undefined ? undefined : -Number(secs);
+};
+
 describe('coordinator/files/object-store/probe', () => {
   for (const [name, step, given, expected] of TABLE) {
     it(name, async () => {
       const probed = store(step, given);
-      const found = await probeBucket(probed, { bucket: 'sims', key: 'k', now: () => NOW });
+      const { fault: found, clockAheadSecs } = await probeBucket(probed, { bucket: 'sims', key: 'k', now: () => NOW });
+      const { date } = typeof given === 'object' ? given : {};
+      expect(clockAheadSecs).to.equal(date === undefined ? secsIn(expected) : (NOW - Date.parse(date)) / 1000);
       if (expected === 'works') {
         expect(found).to.equal(undefined);
         expect(probed.steps).to.deep.equal(['PUT', 'GET', 'DELETE']);
@@ -144,8 +166,9 @@ describe('coordinator/files/object-store/store-watch', () => {
   it('leaves no object, and answers from its latest look for five seconds', async () => {
     const clock = new SimulatedClock();
     const watch = new StoreWatch({ clock, objectStore: storeAt(s3.url), isWatching: false, hooks: {} });
+    s3.time = new Date(clock.now() - 3_000);
     expect((await watch.state()).buckets).to.deep.equal([
-      { bucket: 'sims', tried_at: new Date(clock.now()).toISOString() },
+      { bucket: 'sims', tried_at: new Date(clock.now()).toISOString(), clock_ahead_secs: 3 },
     ]);
     expect(s3.requests.map((it) => it.split(' ')[0])).to.deep.equal(['PUT', 'GET', 'DELETE']);
     expect([...s3.objects]).to.deep.equal([]);
@@ -160,7 +183,7 @@ describe('coordinator/files/object-store/store-watch', () => {
     const clock = new SimulatedClock();
     const changes: string[] = [];
     const hooks = {
-      bucketChanged: (bucket: string, fault?: { code: string }) =>
+      bucketChanged: (bucket: string, { fault }: BucketLook) =>
         void changes.push(`${bucket} ${fault?.code ?? 'works'}`),
     };
     const watch = new StoreWatch({ clock, objectStore: storeAt(s3.url), isWatching: true, hooks });
