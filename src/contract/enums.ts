@@ -105,7 +105,7 @@ export const ALLOCATION_ENDS = [
 export type AllocationEndKind = (typeof ALLOCATION_ENDS)[number];
 
 /** Why no queue of a launcher can execute a run. */
-export const LAUNCHER_FINDINGS = ['no-capacity-fits', 'lifetime-too-short'] as const;
+export const LAUNCHER_FINDINGS = ['no-capacity-fits', 'lifetime-too-short', 'settings-refuse'] as const;
 export type LauncherFinding = (typeof LAUNCHER_FINDINGS)[number];
 
 /** How a run counts in a requirement that an early-termination rule ended. */

@@ -5,6 +5,37 @@ import { imageOf } from './study/container-image.ts';
 /** The prefix of the run contract and of the runner's own settings: no study sets such a variable. */
 export const RESERVED = 'SVC_';
 
+/** Variables that a study may set in `container.environment`: names of its own, and how many threads a library takes. Each runner allows these. */
+export const ALLOWED: readonly string[] = [
+  'SIM_*',
+  'SIMULATION_*',
+  'MODEL_*',
+  'STUDY_*',
+  'RUN_*',
+  'APP_*',
+  'LOG_LEVEL',
+  'TZ',
+  'OMP_NUM_THREADS',
+  'OMP_THREAD_LIMIT',
+  'OMP_PROC_BIND',
+  'OMP_PLACES',
+  'OMP_SCHEDULE',
+  'OMP_DYNAMIC',
+  'OMP_STACKSIZE',
+  'MKL_NUM_THREADS',
+  'MKL_DYNAMIC',
+  'MKL_CBWR',
+  'OPENBLAS_NUM_THREADS',
+  'GOTO_NUM_THREADS',
+  'BLIS_NUM_THREADS',
+  'NUMEXPR_NUM_THREADS',
+  'NUMEXPR_MAX_THREADS',
+  'NUMBA_NUM_THREADS',
+  'VECLIB_MAXIMUM_THREADS',
+  'CUDA_VISIBLE_DEVICES',
+  'ROCR_VISIBLE_DEVICES',
+];
+
 /** True when a pattern is the name, or ends in `*` and begins like it. */
 export function matchesAny(name: string, patterns: readonly string[]): boolean {
   return patterns.some((it) => (it.endsWith('*') ? name.startsWith(it.slice(0, -1)) : name === it));

@@ -20,6 +20,9 @@ export const DemandGroup = named(
       double('Mean duration of the completed runs of this simulation since the coordinator started; null without one.'),
     ),
     image: text('Container image of the study.'),
+    environment: Type.Optional(
+      listOf(text('A name.'), 'The variables that the study sets in `container.environment`; absent: none.'),
+    ),
     kubernetes: Type.Optional(ref(KubernetesConfig)),
     baremetal: Type.Optional(ref(BareMetalConfig)),
     runs: count(

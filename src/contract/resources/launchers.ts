@@ -83,7 +83,10 @@ export const UnservedRuns = named(
   'UnservedRuns',
   'Pending runs that no queue of a launcher can execute.',
   submitted({
-    code: enumOf(LAUNCHER_FINDINGS, '`lifetime-too-short`: a queue would fit, were its allocations longer.'),
+    code: enumOf(
+      LAUNCHER_FINDINGS,
+      '`lifetime-too-short`: a queue would fit, were its allocations longer. `settings-refuse`: one would, did its runners allow the variables and the image.',
+    ),
     message: freeText('Why, as a sentence.'),
     runs: count('Number of runs.'),
     batches: listOf(uuid('A batch.'), 'Their batches; at most 100 are named.', 100),

@@ -48,6 +48,7 @@ function groupOf(
     ...limitsOf(container),
     timeout_secs: c.timeLimitMs / 1000,
     image: container.image,
+    ...namesOf(container),
     ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
     ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
   };
@@ -60,6 +61,11 @@ function groupOf(
     batches: [c.batchId],
   };
   return [JSON.stringify(needs), group];
+}
+
+function namesOf({ environment }: ContainerConfig): Pick<DemandGroup, 'environment'> {
+  const names = Object.keys(environment ?? {});
+  return names.length === 0 ? {} : { environment: names.sort() };
 }
 
 /** A submitted study has quantities that can be read. */

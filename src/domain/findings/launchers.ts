@@ -1,8 +1,13 @@
 /** Findings about launchers: programs that start runners on clusters while runs wait. */
+import type { LauncherFinding } from '../../contract/enums.ts';
 import { listed, type Rule, type Situation } from './finding.ts';
 
-const NO_CAPACITY = 'add a queue that fits to launcher.yaml, or lower `cpu_request` or `memory_request`';
-const NO_TIME = 'raise `lifetime` of a queue in launcher.yaml, or lower `compute.job_timeout_seconds`';
+const REMEDIES: Readonly<Record<LauncherFinding, string>> = {
+  'no-capacity-fits': 'add a queue that fits to launcher.yaml, or lower `cpu_request` or `memory_request`',
+  'lifetime-too-short': 'raise `lifetime` of a queue in launcher.yaml, or lower `compute.job_timeout_seconds`',
+  'settings-refuse':
+    'submit with names that begin with SIM_, or add the names to `environment_allowed`, and the image to `container_images`, of the runners of a queue',
+};
 
 /** The rules; `isPoolAble`: a runner of the pool can execute runs of the study, which then does not depend on a launcher. */
 export function launcherRules(isPoolAble: (situation: Situation) => boolean): readonly Rule[] {
@@ -11,7 +16,7 @@ export function launcherRules(isPoolAble: (situation: Situation) => boolean): re
     find(situation) {
       const [found] = situation.launchers?.unserved ?? [];
       if (found === undefined || isPoolAble(situation)) return undefined;
-      const remedy = found.code === 'lifetime-too-short' ? NO_TIME : NO_CAPACITY;
+      const remedy = REMEDIES[found.code];
       return { severity: 'blocked', message: found.message, remedy, count: found.runs };
     },
   };

@@ -8,14 +8,16 @@ import {
   type ResourceRequest,
   type RunLength,
 } from '../../domain/scheduling.ts';
-import type { DemandGroup } from '../../contract/types.ts';
+import type { LauncherFinding } from '../../contract/enums.ts';
+import type { DemandGroup, RunnerCapabilities } from '../../contract/types.ts';
+import { ALLOWED, matchesAny, refusalsOf, type Refusals } from '../../domain/runner-settings.ts';
 import type { QueueConfig } from '../settings.ts';
 import { engineNamed } from '../engines/table.ts';
 import { slotsOf } from '../request.ts';
 
 /** Why runs of a group never execute in a queue. */
 export interface Misfit {
-  code: 'no-capacity-fits' | 'lifetime-too-short';
+  code: LauncherFinding;
   /** The end of a sentence: `a run requests 16 cores, an allocation has 8`. */
   why: string;
 }
@@ -54,8 +56,31 @@ export const serves = (simulations: readonly string[], simulation: string): bool
 
 const gib = (bytes: number): string => String(Number((bytes / BYTES_PER_GB).toPrecision(3)));
 
-/** Why no run of the group ever fits an allocation of the queue; undefined when one does. */
-export function misfitOf(queue: QueueConfig, group: DemandGroup): Misfit | undefined {
+/** The variables and the image of the group that a runner with these settings refuses; undefined when it takes all. */
+export const refusedBy = (
+  settings: RunnerCapabilities,
+  { environment = [], image }: DemandGroup,
+): Refusals | undefined =>
+  refusalsOf(settings, { environment: Object.fromEntries(environment.map((it) => [it, ''])), image });
+
+/** The variables of the group that a runner takes only where its operator allows them. */
+export const furtherVariables = ({ environment = [] }: DemandGroup): string[] =>
+  environment.filter((it) => !matchesAny(it, ALLOWED));
+
+/** `"WIND" of container.environment and the image "wing:2"`. */
+const refusedNames = ({ variables, image }: Refusals): string =>
+  [
+    ...(variables.length === 0
+      ? []
+      : [`${variables.map((it) => JSON.stringify(it)).join(', ')} of container.environment`]),
+    ...(image === undefined ? [] : [`the image ${JSON.stringify(image)}`]),
+  ].join(' and ');
+
+/**
+ * Why no run of the group ever fits an allocation of the queue; undefined when one does. `settings`: of the last runner of the queue, where
+ * one is known.
+ */
+export function misfitOf(queue: QueueConfig, group: DemandGroup, settings?: RunnerCapabilities): Misfit | undefined {
   const misfit = (why: string): Misfit => ({ code: 'no-capacity-fits', why });
   if (!serves(queue.serves, group.simulation)) return misfit(`its runners execute ${queue.serves.join(', ')} only`);
   const request = requestedBy(group);
@@ -77,6 +102,11 @@ export function misfitOf(queue: QueueConfig, group: DemandGroup): Misfit | undef
         ? `a run may take ${seconds(length.timeLimitMs)} s, its time limit`
         : `a run takes ${seconds(length.meanMs)} s on average`;
     return { code: 'lifetime-too-short', why: `${takes}, and ${usable}` };
+  }
+  const refused = settings === undefined ? undefined : refusedBy(settings, group);
+  if (refused !== undefined) {
+    const again = `after a change of their settings: simbatch launcher resume ${queue.name}`;
+    return { code: 'settings-refuse', why: `its runners do not allow ${refusedNames(refused)}; ${again}` };
   }
   const mismatch = engineNamed(queue.engine)?.mismatch(queue, group);
   return mismatch === undefined ? undefined : misfit(mismatch);

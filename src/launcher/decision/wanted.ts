@@ -4,9 +4,20 @@
  */
 import { plural } from '../../domain/plural.ts';
 import { endsInTime, usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
-import type { DemandGroup, Runner } from '../../contract/types.ts';
+import type { DemandGroup, Runner, RunnerCapabilities } from '../../contract/types.ts';
 import type { LauncherLimits, QueueConfig } from '../settings.ts';
-import { lengthOf, misfitOf, requestedBy, runsThatFit, serves, usableMs, wholeCapacity, type Misfit } from './fits.ts';
+import {
+  furtherVariables,
+  lengthOf,
+  misfitOf,
+  refusedBy,
+  requestedBy,
+  runsThatFit,
+  serves,
+  usableMs,
+  wholeCapacity,
+  type Misfit,
+} from './fits.ts';
 import { Room } from './room.ts';
 import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';
 
@@ -24,6 +35,8 @@ export interface WantedInput {
   queues: readonly QueueConfig[];
   /** Why a queue submits nothing now (paused, delayed, frozen), as the end of a sentence; by its name. */
   blocked: ReadonlyMap<string, string>;
+  /** The settings of the last runner of a queue, by its name; of a queue without one they are not known. */
+  settings: ReadonlyMap<string, RunnerCapabilities>;
   limits: LauncherLimits;
   usage: Usage;
   /** Milliseconds since the epoch. */
@@ -55,6 +68,8 @@ export interface Wanted {
 /** Free capacity, of which the groups take their parts. */
 interface Capacity {
   simulations: readonly string[];
+  /** The settings of its runner; undefined before it has registered. */
+  settings: RunnerCapabilities | undefined;
   room: FreeCapacity;
   /** Runs must end before; undefined: no end. */
   endsAtMs: number | undefined;
@@ -99,7 +114,9 @@ class Decision {
 
   /** Serves a group from the capacity that exists, then from new allocations of the queues in their order. */
   serve(group: DemandGroup): void {
-    const misfits = new Map(this.#input.queues.map((it) => [it.name, misfitOf(it, group)]));
+    const misfits = new Map(
+      this.#input.queues.map((it) => [it.name, misfitOf(it, group, this.#input.settings.get(it.name))]),
+    );
     const fitting = this.#input.queues.filter((it) => misfits.get(it.name) === undefined);
     const waits = `${plural(group.runs, 'run')} of ${group.simulation} ${group.runs === 1 ? 'waits' : 'wait'}`;
     const left = this.#takeExisting(group, fitting);
@@ -138,8 +155,13 @@ class Decision {
         this.#say(name, `${waits}: submits none, since ${blocked}`);
         continue;
       }
+      const asked = this.#untold(queue, group);
+      if (asked?.isAsked === true) {
+        this.#say(name, `${waits}: submits none until a runner of the queue says whether it allows ${asked.names}`);
+        continue;
+      }
       const each = runsThatFit(requestedBy(group), wholeCapacity(queue));
-      const needed = Math.ceil(left / each);
+      const needed = asked === undefined ? Math.ceil(left / each) : 1;
       const { count, limit } = this.#room.of(queue);
       const submitted = Math.min(needed, count);
       this.#take(queue, submitted, group);
@@ -149,8 +171,23 @@ class Decision {
         name,
         `${waits}: ${free}submits ${plural(submitted, 'allocation')} for ${plural(each, 'run')} each${least}`,
       );
+      if (asked !== undefined) {
+        this.#say(name, `${waits}: the others wait until that runner says whether it allows ${asked.names}`);
+        return;
+      }
       left = this.#takeExisting({ ...group, runs: left }, fitting);
     }
+  }
+
+  /**
+   * The variables that runners of the queue may refuse: its first runner says whether they do, and one allocation is submitted until then.
+   * `isAsked`: there is an allocation whose runner will say it.
+   */
+  #untold(queue: QueueConfig, group: DemandGroup): { names: string; isAsked: boolean } | undefined {
+    const names = furtherVariables(group);
+    if (names.length === 0 || this.#input.settings.has(queue.name)) return undefined;
+    const isAsked = this.#capacities.some((it) => it.queue === queue);
+    return { names: names.map((it) => JSON.stringify(it)).join(', '), isAsked };
   }
 
   keepMinimum(queue: QueueConfig, live: number): void {
@@ -194,6 +231,7 @@ class Decision {
       if (room.slots <= 0 || !serves(it.simulations, group.simulation)) continue;
       if (!endsInTime(length, this.#input.now, it.endsAtMs)) continue;
       if (it.queue !== undefined && !queues.has(it.queue)) continue;
+      if (it.settings !== undefined && refusedBy(it.settings, group) !== undefined) continue;
       const taken = Math.min(left, runsThatFit(request, room));
       room.slots -= taken;
       room.cpuMilli -= taken * request.cpuMilli;
@@ -207,7 +245,7 @@ class Decision {
     this.#room.take(queue, count);
     for (let n = 0; n < count; n += 1) {
       this.#submit.get(queue.name)?.push(group);
-      this.#capacities.push({ simulations: queue.serves, room: wholeCapacity(queue), endsAtMs: undefined, queue });
+      this.#capacities.push(newCapacity(queue, undefined));
     }
   }
 
@@ -215,10 +253,13 @@ class Decision {
     this.#why.get(queue)?.push(sentence);
   }
 
-  /** The queue that comes nearest explains it: too short a lifetime before a missing core. */
+  /** The queue that comes nearest explains it: too short a lifetime, and then a setting, before a missing core. */
   #noteUnserved(group: DemandGroup, runs: number, misfits: ReadonlyMap<string, Misfit | undefined>): void {
     const all = [...misfits].flatMap(([queue, it]) => (it === undefined ? [] : [{ queue, ...it }]));
-    const code = all.some((it) => it.code === 'lifetime-too-short') ? 'lifetime-too-short' : 'no-capacity-fits';
+    const nearest = (['lifetime-too-short', 'settings-refuse'] as const).find((code) =>
+      all.some((it) => it.code === code),
+    );
+    const code = nearest ?? 'no-capacity-fits';
     const reasons = all.map((it) => `${it.queue}: ${it.why}`).join('; ');
     const message = `${plural(runs, 'run')} of ${group.simulation} fit${runs === 1 ? 's' : ''} no queue (${reasons})`;
     this.#unserved.push({ code, message, runs, batches: group.batches });
@@ -235,10 +276,18 @@ function capacitiesOf({ allocations, otherRunners, queues }: WantedInput): Capac
     if (queue === undefined || !(isWaiting(it) || it.value === 'Starting') || it.context.stop !== undefined) return [];
     const { endsAtMs } = it.context;
     const end = endsAtMs === undefined ? undefined : endsAtMs - (queue.lifetimeMs - usableMs(queue));
-    return [{ simulations: queue.serves, room: wholeCapacity(queue), endsAtMs: end, queue }];
+    return [newCapacity(queue, end)];
   });
   return [...capacities, ...otherRunners.map(capacityOfRunner)];
 }
+
+const newCapacity = (queue: QueueConfig, endsAtMs: number | undefined): Capacity => ({
+  simulations: queue.serves,
+  settings: undefined,
+  room: wholeCapacity(queue),
+  endsAtMs,
+  queue,
+});
 
 /** The free part of a runner: of its cores and memory, the same share as of its slots. */
 function capacityOfRunner({
@@ -253,6 +302,7 @@ function capacityOfRunner({
   const share = slots === 0 ? 0 : free / slots;
   return {
     simulations: c.supported_simulation_types,
+    settings: c,
     room: {
       slots: free,
       cpuMilli: c.cpu_cores > 0 ? c.cpu_cores * 1_000 * share : Infinity,

@@ -8,7 +8,11 @@ import type { LauncherLog, OperatorCommand } from './ports.ts';
 
 interface CommandParts {
   allocations: Allocations;
-  queues: { queueState(name: string): QueueState; setQueueState(name: string, state: QueueState): void };
+  queues: {
+    queueState(name: string): QueueState;
+    setQueueState(name: string, state: QueueState): void;
+    forgetSettings(name: string): void;
+  };
   config: LauncherConfig;
   clock: Pick<Clock, 'now'>;
   log: LauncherLog;
@@ -32,6 +36,7 @@ export function applyCommand(
   for (const { name } of config.queues) {
     if (command.queue !== undefined && command.queue !== name) continue;
     const state = queues.queueState(name);
+    if (command.type === 'resume') queues.forgetSettings(name);
     queues.setQueueState(name, command.type === 'pause' ? afterPause(state, command.reason, now) : afterResume(state));
     log('info', `${name} is ${command.type === 'pause' ? `paused: ${command.reason}` : 'resumed'}`);
   }

@@ -4,6 +4,7 @@
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import { plural } from '../../domain/plural.ts';
+import type { RunnerCapabilities } from '../../contract/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../coordinator/kernel/storage/store.ts';
 import type { AllocationFact } from '../../../machines/allocation/context.ts';
@@ -60,6 +61,10 @@ export class Launcher {
   readonly #stopping: Stopping;
   readonly #queues = new Map<string, QueueState>();
   readonly #changedQueues = new Set<string>();
+  /** The settings of the last runner of a queue. They are not stored: a restart and `resume` ask the next runner again. */
+  readonly #settings = new Map<string, RunnerCapabilities>();
+  /** The settings of runners that were ready before are not those of the next ones; by queue. */
+  readonly #settingsSince = new Map<string, number>();
   #record: LauncherRecord;
   #isRecordChanged = false;
   #decisions: ReadonlyMap<string, QueueDecision> = new Map();
@@ -155,6 +160,11 @@ export class Launcher {
     this.#changedQueues.add(name);
   }
 
+  forgetSettings(name: string): void {
+    this.#settings.delete(name);
+    this.#settingsSince.set(name, this.#parts.clock.now());
+  }
+
   #observe(answers: EngineAnswers, pool: Pool | undefined): void {
     const { config, engines, clock, log } = this.#parts;
     const now = clock.now();
@@ -173,6 +183,11 @@ export class Launcher {
     const now = clock.now();
     const live = this.#allocations.live();
     const own = new Set(live.map((it) => runnerNameOf(it.context)));
+    for (const { context } of live) {
+      const runner = runners.get(runnerNameOf(context));
+      const isOld = (context.readyAtMs ?? 0) < (this.#settingsSince.get(context.queue) ?? 0);
+      if (runner !== undefined && !isOld) this.#settings.set(context.queue, runner.capabilities);
+    }
     const blocked = new Map<string, string>();
     for (const { name } of config.queues) {
       const why = blockOf(this.queueState(name), now) ?? silent.get(name) ?? this.#tokenBlock(now);
@@ -184,6 +199,7 @@ export class Launcher {
       allocations: live.map((it) => ({ ...it, runner: runners.get(runnerNameOf(it.context)) })),
       queues: config.queues,
       blocked,
+      settings: this.#settings,
       limits: config.limits,
       usage: this.#usage(),
       now,

@@ -1,6 +1,6 @@
 /** The identity of a runner: what it states when it registers, apart from the runs it holds. */
 import type { RegisterRequest } from '../../contract/types.ts';
-import { ALLOWED } from '../launch/environment.ts';
+import { ALLOWED } from '../../domain/runner-settings.ts';
 import { supportedSimulationTypes, type RunnerConfig } from '../config/config.ts';
 
 export type Identity = Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;

@@ -2,7 +2,7 @@
  * The environment of a simulation: an allow list of the runner's own variables, and an allow list of those that a study may
  * set. Variables such as PATH, LD_PRELOAD or PYTHONSTARTUP decide which code runs, so neither list is open by default.
  */
-import { matchesAny, RESERVED } from '../../domain/runner-settings.ts';
+import { ALLOWED, matchesAny, RESERVED } from '../../domain/runner-settings.ts';
 
 /** Variables of the runner that every simulation gets: paths, locale, and the libraries and devices of the machine. */
 export const INHERITED: readonly string[] = [
@@ -35,37 +35,6 @@ export const INHERITED: readonly string[] = [
   'NVIDIA_*',
   'ROCR_*',
   'HIP_*',
-];
-
-/** Variables that a study may set in `container.environment`: names of its own, and how many threads a library takes. */
-export const ALLOWED: readonly string[] = [
-  'SIM_*',
-  'SIMULATION_*',
-  'MODEL_*',
-  'STUDY_*',
-  'RUN_*',
-  'APP_*',
-  'LOG_LEVEL',
-  'TZ',
-  'OMP_NUM_THREADS',
-  'OMP_THREAD_LIMIT',
-  'OMP_PROC_BIND',
-  'OMP_PLACES',
-  'OMP_SCHEDULE',
-  'OMP_DYNAMIC',
-  'OMP_STACKSIZE',
-  'MKL_NUM_THREADS',
-  'MKL_DYNAMIC',
-  'MKL_CBWR',
-  'OPENBLAS_NUM_THREADS',
-  'GOTO_NUM_THREADS',
-  'BLIS_NUM_THREADS',
-  'NUMEXPR_NUM_THREADS',
-  'NUMEXPR_MAX_THREADS',
-  'NUMBA_NUM_THREADS',
-  'VECLIB_MAXIMUM_THREADS',
-  'CUDA_VISIBLE_DEVICES',
-  'ROCR_VISIBLE_DEVICES',
 ];
 
 /** The variables of the runner that simulations get: `INHERITED` and `further`, never one with the prefix `SVC_`. */

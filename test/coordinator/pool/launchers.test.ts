@@ -56,7 +56,7 @@ describe('coordinator/pool/launchers', () => {
     expect(await first()).to.include({ code: 'no-runner' });
   });
 
-  for (const code of ['no-capacity-fits', 'lifetime-too-short'] as const) {
+  for (const code of ['no-capacity-fits', 'lifetime-too-short', 'settings-refuse'] as const) {
     it(`finds that no capacity fits (${code}) when no queue of any launcher fits, and no runner`, async () => {
       await scene.api.reportLauncher(report({ unserved: [unserved({ code })] }));
       const expected = { code: 'no-capacity-fits', severity: 'blocked', count: 2, message: unserved().message };

@@ -53,6 +53,19 @@ describe('coordinator/runs: demand', () => {
     ]);
   });
 
+  it('names the variables that studies set, in groups of their own, without their values', async () => {
+    const submit = (environment: Record<string, string>) =>
+      scene.submit({ config: { compute: { container: { environment } } } });
+    await submit({ WIND: '1', SIM_A: 'x' });
+    await submit({ SIM_A: 'y', WIND: '2' });
+    await scene.submit();
+    const { demand } = await scene.api.demand();
+    expect(demand.map((it) => [it.environment, it.runs])).to.deep.equal([
+      [['SIM_A', 'WIND'], 20],
+      [undefined, 10],
+    ]);
+  });
+
   it('counts what the cap leaves, and requeued runs', async () => {
     const batch = await scene.submit({ runs: 10, maxParallelJobs: 3 });
     await scene.register('a', { slots: 2 });

@@ -74,6 +74,7 @@ export const input = (given: Partial<WantedInput> = {}): WantedInput => ({
   allocations: [],
   queues: [queueConfig({ engine: 'slurm', section: {} })],
   blocked: new Map(),
+  settings: new Map(),
   limits: { maxAllocations: undefined, maxCoreHours: undefined, maxCoreHoursPerDay: undefined },
   usage: { totalCoreMs: 0, dayCoreMs: 0 },
   now: NOW,

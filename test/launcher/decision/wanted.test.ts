@@ -1,6 +1,8 @@
 /** Tests of the one decision of the launcher: how many allocations to submit, and the sentence that explains it. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import type { RunnerCapabilities } from '../../../src/contract/types.ts';
+import { ALLOWED } from '../../../src/domain/runner-settings.ts';
 import type { QueueConfig } from '../../../src/launcher/settings.ts';
 import { misfitOf, requestedBy, runsThatFit, wholeCapacity } from '../../../src/launcher/decision/fits.ts';
 import { usageOf } from '../../../src/launcher/decision/usage.ts';
@@ -16,6 +18,14 @@ function decided(given: Partial<WantedInput>): { count: number; why: string } {
   const { queues } = wanted(input(given));
   return { count: queues[0]?.submit.length ?? -1, why: queues[0]?.why.join('\n') ?? '' };
 }
+
+/** A runner that allows no further variable, and one image. */
+const ALLOWING_NONE: RunnerCapabilities = {
+  ...runner().capabilities,
+  environment_allowed: [...ALLOWED],
+  container_runtime: 'podman',
+  container_images: ['wing:1'],
+};
 
 const STOP = { reason: 'by an operator', isFailure: false, immediately: false, atMs: NOW };
 
@@ -162,6 +172,18 @@ describe('launcher/decision/wanted', () => {
       'lifetime-too-short',
       /takes 9000 s on average/,
     ],
+    [
+      'variable',
+      { demand: [group({ environment: ['SIM_A', 'WIND'] })], settings: new Map([['main', ALLOWING_NONE]]) },
+      'settings-refuse',
+      /its runners do not allow "WIND" of container.environment; after a change of their settings: simbatch launcher resume main/,
+    ],
+    [
+      'image',
+      { demand: [group({ image: 'wing:2' })], settings: new Map([['main', ALLOWING_NONE]]) },
+      'settings-refuse',
+      /its runners do not allow the image "wing:2"/,
+    ],
   ];
   for (const [name, given, code, why] of MISFITS) {
     it(`submits nothing for runs whose ${name} fits no queue, and says why`, () => {
@@ -172,6 +194,36 @@ describe('launcher/decision/wanted', () => {
       expect(unserved[0]?.message).to.match(why);
     });
   }
+
+  it('does not count runners that refuse the runs', () => {
+    const given = { demand: [group({ environment: ['WIND'] })] };
+    const allowing = { ...ALLOWING_NONE, environment_allowed: ['WIND'] };
+    const settings = new Map([['main', allowing]]);
+    const of = (capabilities: RunnerCapabilities) => ({ otherRunners: [runner({ slots: 16, capabilities })] });
+    expect(
+      decided({ ...given, settings, ...of({ ...ALLOWING_NONE, max_concurrent_jobs: 16, cpu_cores: 16, memory_gb: 8 }) })
+        .count,
+    ).to.equal(3);
+    expect(
+      decided({ ...given, settings, ...of({ ...allowing, max_concurrent_jobs: 16, cpu_cores: 16, memory_gb: 8 }) })
+        .count,
+    ).to.equal(0);
+  });
+
+  it('submits one allocation for variables that a runner may refuse, while no runner of the queue has said what it allows', () => {
+    const demand = [group({ environment: ['WIND', 'SIM_A'] })];
+    expect(decided({ demand })).to.deep.equal({
+      count: 1,
+      why:
+        '10 runs of rocket wait: submits 1 allocation for 4 runs each\n' +
+        '10 runs of rocket wait: the others wait until that runner says whether it allows "WIND"',
+    });
+    expect(decided({ demand, allocations: [allocation('Starting')] })).to.deep.equal({
+      count: 0,
+      why: '10 runs of rocket wait: submits none until a runner of the queue says whether it allows "WIND"',
+    });
+    expect(decided({ demand: [group({ environment: ['SIM_A'] })] }).count).to.equal(3);
+  });
 
   it('uses the next queue that fits for the rest', () => {
     const queues = [queue({ max: 1 }), queue({ name: 'wide', size: { cores: 16, memoryBytes: 0, gpus: 0 } })];

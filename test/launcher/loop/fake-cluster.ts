@@ -26,6 +26,8 @@ export interface FakeJob extends KnownJob {
   /** Runs that its runner executes; undefined before it has registered. */
   runs?: { endsAtMs: number }[];
   idleSinceMs?: number;
+  /** The variables that its runner allows. */
+  allowed?: string[];
   /** Its runner gets no new runs. */
   isDrained?: boolean;
   /** Its runs never end, and its runner takes no notice of a signal. */
@@ -58,6 +60,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
   completed = 0;
   mostLive = 0;
   requests: string[] = [];
+  /** Variables that the runs have, and those that runners which register from now on allow. */
+  environment: { set: string[]; allowed: string[] } = { set: [], allowed: [] };
   /** The answer of the next calls, by the name of the method; a function may decide by the request. */
   faults: {
     list?: Error;
@@ -143,7 +147,9 @@ export class FakeCluster implements Engine, CoordinatorPort {
 
   async demand(): Promise<DemandResponse> {
     this.#asked('demand');
-    return { runs: this.pending, demand: this.pending === 0 ? [] : [group({ runs: this.pending, timeout_secs: 600 })] };
+    const { set } = this.environment;
+    const named = group({ runs: this.pending, timeout_secs: 600, ...(set.length === 0 ? {} : { environment: set }) });
+    return { runs: this.pending, demand: this.pending === 0 ? [] : [named] };
   }
 
   async runners(): Promise<Runner[]> {
@@ -151,8 +157,10 @@ export class FakeCluster implements Engine, CoordinatorPort {
     return this.live.flatMap((it) => {
       if (it.runs === undefined || it.hasLeft === true) return [];
       const { id, queue } = it.request;
+      const { capabilities } = runner();
       return [
         runner({
+          capabilities: { ...capabilities, environment_allowed: it.allowed ?? [] },
           id: runnerIdOf(queue, id),
           allocation: `fake/${queue}/${id}`,
           status: it.isDrained === true ? 'Maintenance' : it.runs.length > 0 ? 'Busy' : 'Idle',
@@ -216,7 +224,9 @@ export class FakeCluster implements Engine, CoordinatorPort {
       const before = job.runs.length;
       job.runs = job.runs.filter((it) => job.isHung === true || it.endsAtMs > now);
       this.completed += before - job.runs.length;
-      while (job.isDrained !== true && job.hasLeft !== true && job.runs.length < 4 && this.pending > 0) {
+      job.allowed ??= this.environment.allowed;
+      const isRefused = this.environment.set.some((it) => job.allowed?.includes(it) !== true);
+      while (!isRefused && job.isDrained !== true && job.hasLeft !== true && job.runs.length < 4 && this.pending > 0) {
         this.pending -= 1;
         job.runs.push({ endsAtMs: now + runMs });
       }

@@ -23,6 +23,23 @@ describe('launcher/loop: operators', () => {
     expect(site.cluster.live.map((it) => it.request.id)).to.deep.equal([ids[0], ids[2]]);
   });
 
+  it('let a queue ask its next runner what it allows, after its runners have refused a study', async () => {
+    const site = new Site({ runs: 12 }, { max: 3 });
+    site.cluster.environment = { set: ['WIND'], allowed: [] };
+    const refused = await site.until(({ queues: [main] }) => main?.why[0]?.includes('do not allow "WIND"') === true);
+    expect(refused.unserved.map((it) => [it.code, it.runs])).to.deep.equal([['settings-refuse', 12]]);
+    // Its only allocation leaves, and none follows it.
+    for (let n = 0; n < 40; n += 1) await site.round();
+    expect(site.cluster.live).to.deep.equal([]);
+    expect(site.cluster.submissions.size).to.equal(1);
+    site.cluster.environment = { set: ['WIND'], allowed: ['WIND'] };
+    await site.round();
+    expect(site.cluster.submissions.size).to.equal(1);
+    site.commands = [{ type: 'resume', queue: 'main' }];
+    await site.until(isQuiet(site));
+    expect(site.cluster.completed).to.equal(12);
+  });
+
   it('change no queue unless they name it', async () => {
     const { site } = await threeLive();
     site.commands.push({ type: 'pause', queue: 'another', reason: 'maintenance' });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
-import { ALLOWED, environmentFault, INHERITED, inheritedEnvironment } from '../../../src/runner/launch/environment.ts';
-import { matchesAny } from '../../../src/domain/runner-settings.ts';
+import { environmentFault, INHERITED, inheritedEnvironment } from '../../../src/runner/launch/environment.ts';
+import { ALLOWED, matchesAny } from '../../../src/domain/runner-settings.ts';
 
 describe('runner: the environment of a simulation', () => {
   const matches: [name: string, patterns: string[], matched: boolean][] = [
