@@ -8,6 +8,9 @@ export type DrawingMethod = (typeof DRAWING_METHODS)[number];
 export const SAMPLING_METHODS = [...DRAWING_METHODS, 'adaptive'] as const;
 export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
 
+/** The events of a round in the live feed. */
+export const ROUND_EVENTS = ['round-appended', 'round-complete'] as const;
+
 /** The sources of the rounds of an adaptive study. `external`: clients append them. */
 export const ADAPTIVE_ALGORITHMS = ['external'] as const;
 export type AdaptiveAlgorithm = (typeof ADAPTIVE_ALGORITHMS)[number];

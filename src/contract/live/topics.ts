@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { BatchStatusResponse } from '../resources/batches.ts';
 import { enumOf, flag, listOf, nullable, ref, text } from '../build.ts';
-import { JOB_STATUSES } from '../enums.ts';
+import { JOB_STATUSES, ROUND_EVENTS } from '../enums.ts';
 import { Job, JobHistory, JobResult } from '../resources/jobs.ts';
 import { shownProperties, storedCount, storedTime } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
@@ -26,10 +26,20 @@ export const BatchesData = Type.Object({
 });
 export interface BatchesData extends Static<typeof BatchesData> {}
 
-/** `batch/<id>`: its progress, and in a delta the runs that changed. */
+/** A round of an adaptive study that was appended, or of which the last run has ended. */
+export const RoundEvent = Type.Object({
+  event: enumOf(ROUND_EVENTS, '`round-complete` says of a new round also that it was appended.'),
+  round: storedCount,
+  first_run_id: storedCount,
+  count: storedCount,
+});
+export interface RoundEvent extends Static<typeof RoundEvent> {}
+
+/** `batch/<id>`: its progress, and in a delta the runs and the rounds that changed. */
 export const BatchData = Type.Object({
   progress: ref(BatchStatusResponse),
   runs: Type.Optional(Type.Array(RunRow)),
+  rounds: Type.Optional(listOf(RoundEvent, 'Rounds that were appended or completed, each once; absent for none.')),
   reload: Type.Optional(flag('True when too many runs changed for rows: the client must read them again.')),
 });
 export interface BatchData extends Static<typeof BatchData> {}

@@ -6,10 +6,11 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import type { JobContext } from '../../../machines/job-context.ts';
 import type { MachineName } from '../../../machines/kinds.ts';
 import type { Fact } from '../../../machines/protocol.ts';
-import type { JobStatus, Uuid } from '../../contract/types.ts';
+import type { JobStatus, RoundEvent, Uuid } from '../../contract/types.ts';
 import type { JobState } from '../kernel/actors/actor-kinds.ts';
 import type { Commit } from '../kernel/turn/actor-transition.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
+import type { CompletedRound } from '../rounds/round-progress.ts';
 
 /** The changed jobs of one batch with their latest state; undefined: the state must be read from the store. */
 export type ChangedJobs = ReadonlyMap<Uuid, JobState | undefined>;
@@ -22,6 +23,8 @@ export interface ChangeSet {
   /** Batches whose untouched runs were cancelled by number, without a fact each. */
   readonly cancelledBatches: ReadonlySet<Uuid>;
   readonly deletedBatches: ReadonlySet<Uuid>;
+  /** Rounds that were appended, then those of which the last run has ended. */
+  readonly rounds: readonly ChangedRound[];
   readonly runners: ReadonlySet<string>;
   readonly forgottenRunners: ReadonlySet<string>;
   /** Every event that an actor took, in order. */
@@ -29,7 +32,13 @@ export interface ChangeSet {
   readonly facts: readonly Fact[];
 }
 
-export function changeSetOf({ facts, transitions }: Commit): ChangeSet {
+export interface ChangedRound extends RoundEvent {
+  batchId: Uuid;
+}
+
+/** `completed`: the rounds of which the group has ended the last run. */
+export function changeSetOf({ facts, transitions }: Commit, completed: readonly CompletedRound[] = []): ChangeSet {
+  const rounds: ChangedRound[] = [];
   const batches = new Set<Uuid>();
   const jobs = new Map<Uuid, Map<Uuid, JobState | undefined>>();
   const cancelledBatches = new Set<Uuid>();
@@ -40,6 +49,10 @@ export function changeSetOf({ facts, transitions }: Commit): ChangeSet {
     if (!('batchId' in fact)) continue;
     if (fact.type === 'batch.deleted') deletedBatches.add(fact.batchId);
     else batches.add(fact.batchId);
+    if (fact.type === 'batch.appended') {
+      const { batchId, round, firstRunId, count } = fact;
+      rounds.push({ event: 'round-appended', batchId, round, first_run_id: firstRunId, count });
+    }
     if (fact.type === 'batch.cancelling') cancelledBatches.add(fact.batchId);
     if ('jobId' in fact) jobsOf(jobs, fact.batchId).set(fact.jobId, undefined);
   }
@@ -54,8 +67,10 @@ export function changeSetOf({ facts, transitions }: Commit): ChangeSet {
     const changed = jobs.get(job.batchId);
     if (changed?.has(id) === true) changed.set(id, { value: to as JobStatus, context: job });
   }
+  for (const { batchId, round, first, count } of completed)
+    rounds.push({ event: 'round-complete', batchId, round, first_run_id: first, count });
   for (const id of deletedBatches) batches.delete(id);
-  return { batches, jobs, cancelledBatches, deletedBatches, runners, forgottenRunners, transitions, facts };
+  return { batches, jobs, cancelledBatches, deletedBatches, rounds, runners, forgottenRunners, transitions, facts };
 }
 
 function jobsOf(jobs: Map<Uuid, Map<Uuid, JobState | undefined>>, batchId: Uuid): Map<Uuid, JobState | undefined> {

@@ -9,6 +9,7 @@ import { isBatchId, isJobId } from '../../domain/ids.ts';
 import type { Position } from '../../contract/types.ts';
 import type { SupervisorSnapshot } from '../../../machines/supervisor/supervisor.ts';
 import type { Commit } from '../kernel/turn/actor-transition.ts';
+import type { CompletedRound } from '../rounds/round-progress.ts';
 import { changeSetOf } from './change-set.ts';
 import { ActorTopic, MachineTopic } from './machines.ts';
 import { PoolTopic } from './pool.ts';
@@ -110,11 +111,23 @@ export class Feed {
       cancelClose: undefined,
     };
     this.#channels.set(name, channel);
-    this.#unwatch ??= this.#coordinator.watch((commit) => {
-      const changes = changeSetOf(commit);
+    this.#unwatch ??= this.#watch();
+    return channel;
+  }
+
+  #watch(): () => void {
+    const { roundProgress } = this.#coordinator.parts;
+    // The rounds that a group completes are known before the group is published.
+    const completed: CompletedRound[] = [];
+    const unlisten = roundProgress.onComplete((round) => completed.push(round));
+    const unwatch = this.#coordinator.watch((commit) => {
+      const changes = changeSetOf(commit, completed.splice(0));
       for (const it of this.#channels.values()) if (it.topic.onCommit(changes)) this.#schedule(it);
     });
-    return channel;
+    return () => {
+      unwatch();
+      unlisten();
+    };
   }
 
   #leave(channel: Channel, subscription: Subscription): void {

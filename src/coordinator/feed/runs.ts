@@ -9,6 +9,7 @@ import type {
   BatchesData,
   BatchStatusResponse,
   JobData,
+  RoundEvent,
   RunRow,
   StoredResult,
   Uuid,
@@ -21,11 +22,14 @@ import type { ChangeSet } from './change-set.ts';
 import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';
 import type { WholeBatchParts } from '../reads/resources.ts';
+import type { RoundProgress } from '../rounds/round-progress.ts';
 import type { StoreReader } from '../kernel/records/lookup.ts';
 import { storedResult } from '../kernel/records/results.ts';
 
 /** The parts that topics read. */
-export interface TopicParts extends WholeBatchParts, StoreReader {}
+export interface TopicParts extends WholeBatchParts, StoreReader {
+  roundProgress: RoundProgress;
+}
 
 /** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */
 const MAX_ROWS = 300;
@@ -37,6 +41,7 @@ export class BatchTopic implements Topic<BatchData> {
   readonly #parts: TopicParts;
   readonly #batchId: Uuid;
   readonly #changed = new PendingRows<Uuid, JobState | undefined>();
+  readonly #rounds = new PendingRows<number, RoundEvent>();
   #isChanged = false;
   /** True when clients must load all runs again. */
   #isReload = false;
@@ -55,6 +60,7 @@ export class BatchTopic implements Topic<BatchData> {
     if (changes.batches.has(id) || changes.deletedBatches.has(id)) this.#isChanged = true;
     if (changes.cancelledBatches.has(id)) this.#isReload = true;
     for (const [jobId, state] of changes.jobs.get(id) ?? []) this.#changed.set(jobId, state);
+    for (const { batchId, ...event } of changes.rounds) if (batchId === id) this.#rounds.set(event.round, event);
     return this.#isChanged;
   }
 
@@ -66,9 +72,11 @@ export class BatchTopic implements Topic<BatchData> {
       const state = known ?? this.#read(id);
       return state === undefined ? undefined : this.#row(id, state);
     });
-    this.#isChanged = this.#changed.size > 0;
+    const rounds = this.#rounds.take(MAX_ROWS, (_, event) => event);
+    this.#isChanged = this.#changed.size + this.#rounds.size > 0;
     this.#isReload = false;
-    return { progress: readings.wholeBatch(this.#parts, this.#batchId), runs, reload };
+    const delta: BatchData = { progress: readings.wholeBatch(this.#parts, this.#batchId), runs, reload };
+    return rounds.length === 0 ? delta : { ...delta, rounds };
   }
 
   get hasMore(): boolean {

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { changeSetOf } from '../../../src/coordinator/feed/change-set.ts';
 import { Feed } from '../../../src/coordinator/feed/feed.ts';
+import type { RoundEvent } from '../../../src/contract/types.ts';
+import { adaptiveStudy } from '../../support/rounds.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
 import { strictFaults } from '../../support/strict-schema.ts';
@@ -75,6 +77,37 @@ describe('coordinator/feed', () => {
     const last = shown.at(-1)!;
     expect(last.batch).to.include({ status: 'Completed', settled_at_run_id: 2 });
     expect(strictFaults(BatchStatusResponse, last)).to.deep.equal([]);
+  });
+
+  it('announces rounds when they are appended and when their last run has ended', async () => {
+    const batch = (await scene.api.submit(adaptiveStudy())).batch_id;
+    const messages = await messagesOf(`batch/${batch}`);
+    const other = await messagesOf(`batch/${(await scene.api.submit(adaptiveStudy())).batch_id}`);
+    const eventsOf = (all: Message[]) =>
+      all.flatMap(({ data }) => (data['rounds'] ?? []) as RoundEvent[]).map((it) => Object.values(it));
+    const row = { r: 1, x: 2 };
+    await scene.api.appendRound(batch, { key: 'a', rows: [row, row] });
+    await scene.world.advance(1_000);
+    await scene.register('a', { slots: 3 });
+    await scene.claim('a', 2);
+    for (const run of [0, 1]) {
+      await scene.start(batch, run, 'a');
+      await scene.complete(batch, run, 'a');
+      await scene.world.advance(1_000);
+    }
+    expect(eventsOf(messages)).to.deep.equal([
+      ['round-appended', 0, 0, 2],
+      ['round-complete', 0, 0, 2],
+    ]);
+    await scene.api.appendRound(batch, { key: 'b', rows: [row] });
+    await scene.api.appendRound(batch, { key: 'c', rows: [row] });
+    await scene.api.cancelBatch(batch);
+    await scene.world.advance(1_000);
+    expect(eventsOf(messages).slice(2), 'the latest event of each').to.deep.equal([
+      ['round-complete', 1, 2, 1],
+      ['round-complete', 2, 3, 1],
+    ]);
+    expect(eventsOf(other)).to.deep.equal([]);
   });
 
   it('lists no batch that is not on disk yet', async () => {
