@@ -166,7 +166,7 @@ class Stage {
   /** Compares an actor with its record at the end of the study. */
   compareEnd({ key, value }: SnapshotRecord): void {
     const { name } = splitKey(key);
-    if (name === 'submission' || name === 'result') return;
+    if (name !== 'batch' && name !== 'job' && name !== 'runner') return;
     const stored = this.#stored.get(key);
     if (stored === undefined) {
       this.#findings.add(key, 'it has a record, and no event created it');

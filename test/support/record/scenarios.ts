@@ -265,7 +265,29 @@ const batch = (name: string, sentence: string, totalJobs: number, ...events: Any
   events,
 });
 
+const append = (second: number, count: number): AnyEvent => ({ type: 'APPEND', count, now: at(second) });
+const close = (second: number): AnyEvent => ({ type: 'CLOSE', now: at(second) });
+
 const BATCHES: readonly ScenarioPlan[] = [
+  {
+    ...batch(
+      'rounds',
+      'Begins without runs, grows by two rounds within its budget of four, waits for rows between them, and ends when it is closed.',
+      0,
+      append(1, 2),
+      append(2, 3),
+      jobsChanged(claimed(0, 3), claimed(1, 3), started(0, 4), started(1, 4)),
+      jobsChanged(ended(0, 5, 'Completed'), ended(1, 5, 'Failed')),
+      append(6, 0),
+      append(7, 2),
+      jobsChanged(claimed(2, 8), started(2, 9), ended(2, 10, 'Completed')),
+      close(11),
+      close(12),
+      append(13, 1),
+      jobsChanged(claimed(3, 14), started(3, 15), ended(3, 16, 'Completed')),
+    ),
+    input: { ...batchInput, totalJobs: 0, budget: 4 },
+  },
   batch('empty', 'No runs: Completed at once.', 0, cancel(1)),
   batch(
     'completed',

@@ -1,5 +1,6 @@
 /** Recorded studies: requests of clients and runners in order, to a real coordinator. */
 import type { Assignment, RunnerCapabilities } from '../../../src/contract/types.ts';
+import { adaptiveStudy } from '../rounds.ts';
 import { study } from '../studies.ts';
 import type { Script, StudyPlan } from './recorder.ts';
 
@@ -205,6 +206,38 @@ export const STUDIES: readonly StudyPlan[] = [
       await script.ask('releaseBatch', more, 'the failure is known');
       await script.ask('pauseBatch', more, 'a look');
       await script.ask('resumeBatch', more);
+      await finishes(script, 'r1');
+    },
+  },
+  {
+    name: 'study-rounds',
+    about:
+      'Grows by rounds: two under keys, one of which is repeated over a restart, and one by its number; is closed with a run open.',
+    async script(script) {
+      await joins(script, 'r1', 2);
+      const { batch_id: batchId } = await script.ask('submit', adaptiveStudy({ runs: 5 }));
+      const rows = [
+        { r: 1, x: -0 },
+        { r: 2.5, x: 1e-300 },
+      ];
+      await script.ask('appendRound', batchId, { key: 'generation-0', rows, draws: [null, 7], label: 'first' });
+      const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      await start(script, 'r1', first);
+      await complete(script, 'r1', first);
+      await script.restart();
+      await beats(script, 'r1', [second]);
+      await script.ask('appendRound', batchId, { key: 'generation-0', rows, draws: [null, 7], label: 'first' });
+      await script.ask('appendRound', batchId, { key: 'generation-1', columns: { r: [3], x: [4] } });
+      await script.refused('round-key-reused', 'appendRound', batchId, { key: 'generation-1', rows });
+      await script.ask('appendRound', batchId, { round: 2, rows: [{ r: 5, x: 6 }] });
+      await script.refused('round-out-of-order', 'appendRound', batchId, { round: 4, rows: [{ r: 5, x: 6 }] });
+      await start(script, 'r1', second);
+      await fail(script, 'r1', second, 'early_termination');
+      const [third] = (await claims(script, 'r1', 1)) as [Assignment];
+      await script.ask('closeBatch', batchId);
+      await script.refused('study-closed', 'appendRound', batchId, { key: 'late', rows });
+      await start(script, 'r1', third);
+      await complete(script, 'r1', third);
       await finishes(script, 'r1');
     },
   },
