@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import type { Seed } from '../../contract/types.ts';
+import type { RoundHead } from '../../domain/adaptive/rows.ts';
 
 /** The name and version of the format, first in every manifest. */
 export const MANIFEST_FORMAT = 'simbatch-manifest/1';
@@ -28,10 +29,19 @@ export interface ManifestRun {
   /** Absent for the first design. */
   replicate?: number;
   parameters: Readonly<Record<string, number>>;
+  /** Of an adaptive study: the run whose random draw it has; absent where damage has lost its row. */
+  draw?: number;
+  /** Parameters that are -0, which JSON writes as 0; absent for none. */
+  minus_zero?: readonly string[];
   class: string;
   /** SHA-256 of the result, 64 hex digits; null where there is none. */
   result_digest: string | null;
 }
+
+/** One round of an adaptive study, before the lines of its runs, of which a batch that repeats a part of a study has some. */
+export type ManifestRound = RoundHead;
+
+export const isRound = (line: ManifestRun | ManifestRound): line is ManifestRound => 'round' in line;
 
 /** `,"hash":"<64 hex digits>"}` at the end of a line. */
 export const HASH_SUFFIX = /,"hash":"([0-9a-f]{64})"\}$/;

@@ -5,9 +5,11 @@ import {
   HASH_SUFFIX,
   MANIFEST_FORMAT,
   type ManifestHeader,
+  type ManifestRound,
   type ManifestRun,
   chainHash,
 } from './lines.ts';
+import { RoundLines } from './rounds.ts';
 import { isAfter } from './write.ts';
 
 export type Verification =
@@ -33,14 +35,15 @@ interface Progress {
   lastRun: ManifestRun | undefined;
   runs: number;
   counts: ClassCounter;
+  rounds: RoundLines | undefined;
   /** The closing line's hash, once it was read. */
   fingerprint: string | undefined;
 }
 
 /**
  * Reads a manifest line by line (without line feeds; memory does not grow with the number of runs) up to the first line that does
- * not fit: one whose hash is not that of the line before and itself, a run out of order, counts other than the header's, no closing
- * line, or anything after it. A changed line fails at itself, a removed or added one at the line after it. A manifest rewritten
+ * not fit: one whose hash is not that of the line before and itself, a run out of order, rows without the digest of their round, counts
+ * other than the header's, no closing line, or anything after it. A changed line fails at itself, a removed or added one at the line after it. A manifest rewritten
  * as a whole has another fingerprint: compare it with the coordinator's.
  */
 export async function verifyManifest(lines: AsyncIterable<string> | Iterable<string>): Promise<Verification> {
@@ -51,6 +54,7 @@ export async function verifyManifest(lines: AsyncIterable<string> | Iterable<str
     lastRun: undefined,
     runs: 0,
     counts: new ClassCounter(),
+    rounds: undefined,
     fingerprint: undefined,
   };
   for await (const line of lines) {
@@ -88,25 +92,38 @@ function takeHeader(value: Record<string, unknown>, progress: Progress): string 
     return 'the header has no batch_id or no counts';
   }
   progress.header = value as unknown as ManifestHeader;
+  progress.rounds = new RoundLines(progress.header);
   return undefined;
 }
 
 function takeRun(value: Record<string, unknown>, progress: Progress): string | undefined {
+  if (value.round !== undefined) return takeRound(value, progress);
   if (!Number.isInteger(value.run_id) || typeof value.class !== 'string') return 'the line has no run_id or no class';
   const run = value as unknown as ManifestRun;
   const { lastRun } = progress;
   if (lastRun !== undefined && !isAfter(run, lastRun)) {
     return `run ${run.run_id} follows run ${lastRun.run_id}: the runs are not in run order`;
   }
+  const fault = progress.rounds?.run(run);
+  if (fault !== undefined) return fault;
   progress.lastRun = run;
   progress.runs++;
   progress.counts.add(run.class);
   return undefined;
 }
 
+function takeRound(value: Record<string, unknown>, progress: Progress): string | undefined {
+  const { round, first_run_id: first, count, digest } = value;
+  const isWhole = [round, first, count].every((it) => Number.isInteger(it)) && typeof digest === 'string';
+  if (!isWhole) return 'the line of a round has no first_run_id, count or digest';
+  return progress.rounds?.round(value as unknown as ManifestRound);
+}
+
 function takeClosing(value: Record<string, unknown>, hash: string, progress: Progress): string | undefined {
   if (value.runs !== progress.runs)
     return `the closing line says ${String(value.runs)} runs, there are ${progress.runs}`;
+  const fault = progress.rounds?.close();
+  if (fault !== undefined) return fault;
   const difference = progress.counts.difference(progress.header?.counts ?? {});
   if (difference === undefined) progress.fingerprint = hash;
   return difference;

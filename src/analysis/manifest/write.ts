@@ -1,14 +1,22 @@
 /** Writes a verification manifest line by line. */
-import { ClassCounter, type ManifestHeader, type ManifestRun, chainedLine, headerLine } from './lines.ts';
+import {
+  ClassCounter,
+  type ManifestHeader,
+  type ManifestRound,
+  type ManifestRun,
+  chainedLine,
+  headerLine,
+  isRound,
+} from './lines.ts';
 
 /**
- * The lines of a manifest, without line feeds: the header, one line per run in the order given, and a closing line, the hash of which
+ * The lines of a manifest, without line feeds: the header, one line per run or round in the order given, and a closing line, the hash of which
  * is the fingerprint of the whole. Reads the runs one at a time; the caller gives the event loop its turns.
  * @throws RangeError when the runs are not in ascending order of (replicate, run id), or not as many per class as the header says.
  */
 export async function* manifestLines(
   header: ManifestHeader,
-  runs: AsyncIterable<ManifestRun> | Iterable<ManifestRun>,
+  runs: AsyncIterable<ManifestRun | ManifestRound> | Iterable<ManifestRun | ManifestRound>,
 ): AsyncGenerator<string, void, undefined> {
   let line = headerLine(header);
   yield line;
@@ -16,6 +24,11 @@ export async function* manifestLines(
   let count = 0;
   const counts = new ClassCounter();
   for await (const run of runs) {
+    if (isRound(run)) {
+      line = chainedLine(line, run);
+      yield line;
+      continue;
+    }
     if (last !== undefined && !isAfter(run, last)) {
       throw new RangeError(
         `manifest not written: run ${run.run_id} follows run ${last.run_id}; give the runs in run order`,

@@ -3,7 +3,7 @@
  * chosen name, sorted by UTF-16 code unit, and the run whose random draw its run has. Pure.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { RowsRecord } from '../../contract/types.ts';
+import type { RoundRecord, RowsRecord } from '../../contract/types.ts';
 
 /** The most rows of one block. */
 export const BLOCK_ROWS = 4_096;
@@ -22,8 +22,13 @@ export interface RunRow {
 export const rowAt = (block: RowBlock, at: number, width: number, run: number): RunRow | undefined =>
   block.isLost === true ? undefined : { values: block.values, offset: at * width, draw: block.draws?.[at] ?? run };
 
+/** The identity of a round, without the texts for people. */
+export type RoundHead = Pick<RoundRecord, 'round' | 'first_run_id' | 'count' | 'key' | 'digest' | 'previous'>;
+
 /** The rounds of a study in memory. */
 export interface RoundLookup {
+  /** The rounds, in their order. */
+  readonly heads: readonly RoundHead[];
   /** The number of the round of a run. @throws RangeError for a run of no round */
   roundOf(run: number): number;
   /** The row of a run; undefined where damage to the data directory has lost it. */

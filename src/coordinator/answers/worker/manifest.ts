@@ -1,11 +1,13 @@
 /** The manifest of a study, written by the analysis worker from the stored records. */
 import { createHash } from 'node:crypto';
-import { type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
+import { type ManifestRound, type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
 import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
+import type { RoundLookup } from '../../../domain/adaptive/rows.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
+import type { Sampler } from '../../../domain/sampling/sampler.ts';
 import { toResult } from '../../kernel/records/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
 import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
@@ -33,7 +35,7 @@ export async function* manifestPieces(
     versions: { simbatch: packageVersion, simulation: submission.config.simulation.version },
     counts,
   };
-  const runs = allRuns({ head, selection, next }, (runId) => sampler.parameters(runId));
+  const runs = withRounds(allRuns({ head, selection, next }, parametersOf(sampler)), head.rounds);
   let piece = '';
   for await (const line of manifestLines(header, runs)) {
     piece += `${line}\n`;
@@ -42,6 +44,34 @@ export async function* manifestPieces(
     piece = '';
   }
   yield new TextEncoder().encode(piece);
+}
+
+/** The members of a line that follow from the run's number. */
+type Drawn = Pick<ManifestRun, 'parameters' | 'draw' | 'minus_zero'>;
+
+const parametersOf =
+  (sampler: Sampler) =>
+  (runId: number): Drawn => {
+    const parameters = sampler.parameters(runId);
+    const draw = sampler.drawOf?.(runId);
+    if (draw === undefined) return { parameters };
+    const minusZero = Object.keys(parameters).filter((name) => Object.is(parameters[name], -0));
+    return { parameters, draw, ...(minusZero.length === 0 ? {} : { minus_zero: minusZero }) };
+  };
+
+/** The lines of the runs, each after those of the rounds up to its own; a batch may hold no run of a round. */
+async function* withRounds(
+  runs: AsyncIterable<ManifestRun>,
+  rounds: RoundLookup | undefined,
+): AsyncGenerator<ManifestRun | ManifestRound> {
+  let next = 0;
+  const upTo = function* (end: number): Generator<ManifestRound> {
+    for (; rounds !== undefined && next < end; next++) yield rounds.heads[next]!;
+  };
+  for await (const run of runs) {
+    if (rounds !== undefined) yield* upTo(rounds.roundOf(run.run_id) + 1);
+    yield run;
+  }
 }
 
 /** How many runs are in each class that has any. */
@@ -60,12 +90,12 @@ export async function countRuns(head: ReadingHead, next: NextRows): Promise<Reco
 
 async function* allRuns(
   { head, selection, next }: { head: ReadingHead; selection: RunSelection; next: NextRows },
-  parameters: (runId: number) => Record<string, number>,
+  drawn: (runId: number) => Drawn,
 ): AsyncGenerator<ManifestRun> {
   const untouched = (index: number): ManifestRun => {
     const runId = selection.nth(index);
     const runClass = head.isCancelled ? 'cancelled' : 'open';
-    return { run_id: runId, parameters: parameters(runId), class: runClass, result_digest: null };
+    return { run_id: runId, ...drawn(runId), class: runClass, result_digest: null };
   };
   let index = 0;
   for await (const block of runBlocks(next)) {
@@ -74,7 +104,7 @@ async function* allRuns(
       index++;
       yield {
         run_id: run.runId,
-        parameters: parameters(run.runId),
+        ...drawn(run.runId),
         class: classOf(run),
         result_digest: digestOf(run),
       };

@@ -8,6 +8,7 @@ import {
   type RoundLookup,
   type RowBlock,
   rowAt,
+  type RoundHead,
   type RunRow,
 } from '../../../domain/adaptive/rows.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
@@ -16,16 +17,12 @@ import type { ReadingHead, StoredRound } from '../row-readings.ts';
 /** Studies whose rounds stay in memory. */
 const MAX_STUDIES = 8;
 
-interface HeldRound {
-  first: number;
-  count: number;
-  blocks: RowBlock[];
-}
-
 /** The rounds of one study, in their order. Rounds never change, so that only new ones are read. */
 export class RoundRows implements RoundLookup {
   readonly #width: number;
-  readonly #rounds: HeldRound[] = [];
+  readonly heads: RoundHead[] = [];
+  /** By round. */
+  readonly #blocks: RowBlock[][] = [];
 
   /** `width`: numbers of a row. */
   constructor(width: number) {
@@ -33,31 +30,32 @@ export class RoundRows implements RoundLookup {
   }
 
   get count(): number {
-    return this.#rounds.length;
+    return this.heads.length;
   }
 
   add({ record, blocks }: StoredRound): void {
-    const { first_run_id: first, count } = JSON.parse(record) as RoundRecord;
-    this.#rounds.push({ first, count, blocks: blocks.map((it) => decodeBlock(it, this.#width)) });
+    const { round, first_run_id, count, key, digest, previous } = JSON.parse(record) as RoundRecord;
+    this.heads.push({ round, first_run_id, count, key, digest, previous });
+    this.#blocks.push(blocks.map((it) => decodeBlock(it, this.#width)));
   }
 
   /** @throws RangeError for a run of no round */
   roundOf(run: number): number {
-    let [least, greatest] = [0, this.#rounds.length - 1];
+    let [least, greatest] = [0, this.heads.length - 1];
     while (least < greatest) {
       const middle = (least + greatest + 1) >> 1;
-      if (this.#rounds[middle]!.first <= run) least = middle;
+      if (this.heads[middle]!.first_run_id <= run) least = middle;
       else greatest = middle - 1;
     }
-    const it = this.#rounds[least];
-    if (it !== undefined && run >= it.first && run < it.first + it.count) return least;
+    const it = this.heads[least];
+    if (it !== undefined && run >= it.first_run_id && run < it.first_run_id + it.count) return least;
     throw new RangeError(`run ${run} is in no round of the study`);
   }
 
   readonly rowOf = (run: number): RunRow | undefined => {
-    const { first, blocks } = this.#rounds[this.roundOf(run)]!;
-    const row = run - first;
-    return rowAt(blocks[Math.floor(row / BLOCK_ROWS)]!, row % BLOCK_ROWS, this.#width, run);
+    const round = this.roundOf(run);
+    const row = run - this.heads[round]!.first_run_id;
+    return rowAt(this.#blocks[round]![Math.floor(row / BLOCK_ROWS)]!, row % BLOCK_ROWS, this.#width, run);
   };
 }
 

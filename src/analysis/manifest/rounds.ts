@@ -1,0 +1,98 @@
+/** The rounds of an adaptive study in a manifest: each line of a round is followed by those of its runs, whose rows have the digest of the round. */
+import { createHash } from 'node:crypto';
+import { rowDesign } from '../../domain/adaptive/given-rows.ts';
+import { BLOCK_ROWS, digestStart, hashBlock } from '../../domain/adaptive/rows.ts';
+import type { BatchConfig } from '../../contract/types.ts';
+import type { ManifestHeader, ManifestRound, ManifestRun } from './lines.ts';
+
+/** The chosen names of the study, sorted; undefined where the header has none. */
+function chosenNames({ configuration }: ManifestHeader): readonly string[] | undefined {
+  const { adaptive, dispersions } = (configuration ?? {}) as Partial<BatchConfig>;
+  return adaptive === undefined || dispersions === undefined
+    ? undefined
+    : rowDesign(dispersions).chosen.map(({ name }) => name);
+}
+
+/** Checks the rounds of a manifest, line by line. Each method returns the fault, undefined for none. */
+export class RoundLines {
+  readonly #names: readonly string[] | undefined;
+  #open: { round: ManifestRound; rows: Rows } | undefined;
+  #rounds = 0;
+  #end = 0;
+
+  constructor(header: ManifestHeader) {
+    this.#names = chosenNames(header);
+  }
+
+  round(round: ManifestRound): string | undefined {
+    if (this.#names === undefined) return `the study of the header has no rounds`;
+    const fault = this.close();
+    if (fault !== undefined) return fault;
+    if (round.round !== this.#rounds) return `round ${round.round} is where round ${this.#rounds} must be`;
+    if (round.first_run_id !== this.#end)
+      return `round ${round.round} begins with run ${round.first_run_id}, and the rounds before have ${this.#end} runs`;
+    this.#rounds += 1;
+    this.#end += round.count;
+    this.#open = { round, rows: new Rows(this.#names) };
+    return undefined;
+  }
+
+  run(run: ManifestRun): string | undefined {
+    if (this.#names === undefined) return undefined;
+    if (this.#open === undefined) return `run ${run.run_id} is in no round`;
+    const { round, rows } = this.#open;
+    if (run.run_id < round.first_run_id || run.run_id >= this.#end)
+      return `run ${run.run_id} is not in round ${round.round}, which has the runs ${round.first_run_id} to ${this.#end - 1}`;
+    rows.add(run);
+    return undefined;
+  }
+
+  /** Ends the last round. A batch that holds a part of the runs of a round cannot show its digest, nor can lost rows. */
+  close(): string | undefined {
+    if (this.#open === undefined) return undefined;
+    const { round, rows } = this.#open;
+    if (rows.count < round.count || rows.isLost || rows.digests().includes(round.digest)) return undefined;
+    return `the rows of round ${round.round} before this line do not have its digest ${round.digest}`;
+  }
+}
+
+/** The rows of one round, hashed block by block. */
+class Rows {
+  readonly #names: readonly string[];
+  readonly #plain;
+  /** With the draws of the runs: a round has them where any of its rows gives one. */
+  readonly #withDraws;
+  #values: number[] = [];
+  #draws: number[] = [];
+  count = 0;
+  isLost = false;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.#plain = digestStart(createHash('sha256'), names);
+    this.#withDraws = digestStart(createHash('sha256'), names);
+  }
+
+  add({ parameters, draw, minus_zero: minusZero }: ManifestRun): void {
+    this.count += 1;
+    this.isLost ||= draw === undefined;
+    for (const name of this.#names)
+      this.#values.push(minusZero?.includes(name) === true ? -0 : (parameters[name] ?? 0));
+    this.#draws.push(draw ?? 0);
+    if (this.#draws.length === BLOCK_ROWS) this.#flush();
+  }
+
+  digests(): string[] {
+    this.#flush();
+    return [this.#plain.digest('hex'), this.#withDraws.digest('hex')];
+  }
+
+  #flush(): void {
+    const rows = this.#draws.length;
+    const values = new Float64Array(this.#values);
+    hashBlock(this.#plain, { rows, values });
+    hashBlock(this.#withDraws, { rows, values, draws: new Int32Array(this.#draws) });
+    this.#values = [];
+    this.#draws = [];
+  }
+}
