@@ -145,6 +145,18 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'copy files of runs to this machine',
       load: async () => (await import('./commands/files/fetch.ts')).fetchCommand(),
     },
+    append: {
+      summary: 'append a round of runs to an adaptive study',
+      load: async () => (await import('./commands/rounds/append.ts')).appendCommand(),
+    },
+    rounds: {
+      summary: 'list the rounds of an adaptive study, and check them',
+      load: async () => (await import('./commands/rounds/rounds.ts')).roundsCommand(),
+    },
+    close: {
+      summary: 'close an adaptive study',
+      load: async () => (await import('./commands/rounds/append.ts')).closeCommand(),
+    },
     extend: {
       summary: 'more runs of the design of a study',
       load: async () => (await import('./commands/studies/growth.ts')).extendCommand(),

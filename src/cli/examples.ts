@@ -48,6 +48,13 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'simbatch results latest --where "outputs.miss_m > 50 and class = ok"',
     'simbatch results latest -f runs.parquet',
   ],
+  append: [
+    'simbatch append latest rows.csv --key generation-0 --wait',
+    'simbatch append latest - --round 0 < rows.jsonl',
+  ],
+  rounds: ['simbatch rounds latest'],
+  'rounds verify': ['simbatch rounds verify latest'],
+  close: ['simbatch close latest'],
   extend: ['simbatch extend latest --runs 2000 --watch'],
   rerun: ['simbatch rerun latest --state Failed --simulation-version 1.1'],
   compare: ['simbatch compare latest --simulation-version 1.1 --watch'],

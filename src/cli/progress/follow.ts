@@ -10,7 +10,7 @@ import { formatDuration } from '../terminal/format.ts';
 import { note } from '../terminal/output.ts';
 import { EtaEstimator } from './eta.ts';
 import { LiveBlock } from './live-block.ts';
-import { doneOf, percentDone, progressText } from './progress-text.ts';
+import { doneOf, percentDone, progressText, waitingText } from './progress-text.ts';
 import { statusTone } from '../terminal/colour.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 
@@ -108,6 +108,11 @@ function barText({ jobs_by_status: counts, batch }: BatchStatusResponse): string
   return '█'.repeat(full) + '░'.repeat(BAR - full);
 }
 
+function waitingLines({ batch }: BatchStatusResponse): { text: string; isProse: true }[] {
+  const text = waitingText(batch, systemClock.now());
+  return text === undefined ? [] : [{ text: `waits ${text}`, isProse: true }];
+}
+
 class BlockDisplay implements Display {
   readonly #block = new LiveBlock(process.stderr);
 
@@ -117,6 +122,7 @@ class BlockDisplay implements Display {
     this.#block.show([
       ...(answer === undefined ? [] : [{ text: answer.sentence, tone: answerTone(answer), isProse: true } as const]),
       { text: `${progress}  ${barText(status)}`, tone: 'strong' },
+      ...waitingLines(status),
       ...(findings ?? []).flatMap((it) =>
         findingLines([it]).map((text) => ({ text, tone: findingTone(it), isProse: true }) as const),
       ),
@@ -140,10 +146,14 @@ class LineDisplay implements Display {
   #lastStatus = '';
   #lastVerdicts = '';
   #lastFindings = '';
+  #wasWaiting = false;
 
   show({ status, findings, progress }: Sight): void {
     if (findings !== undefined) this.#showFindings(findings);
     const { batch, jobs_by_status: counts, requirements = [] } = status;
+    const isWaiting = batch.waiting_for_rows === true;
+    if (isWaiting && !this.#wasWaiting) for (const { text } of waitingLines(status)) note(text);
+    this.#wasWaiting = isWaiting;
     const done = doneOf(counts);
     const now = systemClock.now();
     const verdicts = requirements.map((it) => it.verdict).join();

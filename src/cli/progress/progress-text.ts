@@ -1,8 +1,8 @@
 /** The progress of a study in one line, what matters first. Pure. */
 import { TERMINAL_STATUSES, JOB_STATUSES } from '../../contract/enums.ts';
-import type { BatchStatusResponse, JobStatus } from '../../contract/types.ts';
+import type { Batch, BatchStatusResponse, JobStatus } from '../../contract/types.ts';
 import type { EtaEstimator } from './eta.ts';
-import { formatDuration, formatRate } from '../terminal/format.ts';
+import { formatAgo, formatDuration, formatRate, plural, shortId } from '../terminal/format.ts';
 
 /** Returns the number of terminal runs. */
 export const doneOf = (counts: Record<JobStatus, number>): number =>
@@ -31,6 +31,18 @@ export function leftText(secs: number | undefined, nowMs: number): string | unde
   return `${formatDuration(secs)} left (${day}${time})`;
 }
 
+const idleText = ({ waiting_for_rows: isWaiting }: Batch): string =>
+  isWaiting === true ? 'waiting for rows' : 'none running';
+
+/** Since when a study waits for rows, and the commands that end it; undefined where it does not wait. */
+export function waitingText(batch: Batch, nowMs: number): string | undefined {
+  if (batch.waiting_for_rows !== true) return undefined;
+  const { id, budget = 0, total_jobs: total, rounds = 0 } = batch;
+  const left = `${plural(rounds, 'round')} so far, ${budget - total} of ${plural(budget, 'run')} left`;
+  const commands = `simbatch append ${shortId(id)} rows.csv --key NAME, or simbatch close ${shortId(id)}`;
+  return `for rows since ${formatAgo(batch.waiting_since, nowMs)}, ${left}: ${commands}`;
+}
+
 /** `58% 2935/5000  11 failed  26/s  1m 17s left (19:01)  8 running`; the time left is the coordinator's estimate, or that of `pace`. */
 export function progressText(status: BatchStatusResponse, pace: EtaEstimator, nowMs: number): string {
   const { batch, jobs_by_status: counts, eta } = status;
@@ -39,12 +51,14 @@ export function progressText(status: BatchStatusResponse, pace: EtaEstimator, no
   const failed = counts.Failed + counts.Timeout;
   const running = counts.Claimed + counts.Running;
   const left = isOpen ? leftText(eta?.median ?? pace.secondsLeft(batch.total_jobs), nowMs) : undefined;
+  // A share of the runs has no meaning while the study grows.
+  const share = batch.budget === undefined || batch.closed === true ? `${percentDone(done, batch.total_jobs)}% ` : '';
   return [
-    `${percentDone(done, batch.total_jobs)}% ${done}/${batch.total_jobs}`,
+    `${share}${done}/${batch.total_jobs}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(counts.Cancelled > 0 ? [`${counts.Cancelled} cancelled`] : []),
     ...(pace.perSecond === undefined || !isOpen ? [] : [formatRate(pace.perSecond)]),
     ...(batch.paused === true ? ['paused'] : left === undefined ? [] : [left]),
-    ...(running > 0 ? [`${running} running`] : isOpen ? ['none running'] : [batch.status]),
+    ...(running > 0 ? [`${running} running`] : isOpen ? [idleText(batch)] : [batch.status]),
   ].join('  ');
 }

@@ -61,7 +61,7 @@ export function csvColumn(text: string, column: string): number[] | string {
 }
 
 /** The rows of CSV text with the line each begins in. */
-function* csvRows(text: string): Generator<{ line: number; cells: string[] }> {
+export function* csvRows(text: string): Generator<{ line: number; cells: string[] }> {
   const cell = /"((?:[^"]|"")*)"(?=[,\r\n]|$)|([^,\r\n]*)/y;
   // A byte order mark, which spreadsheets write.
   let at = text.startsWith('\uFEFF') ? 1 : 0;

@@ -1,4 +1,5 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
+import type { BatchConfig } from '../../contract/types.ts';
 import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
@@ -13,9 +14,11 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const parameters = dispersions === 0 ? 'no dispersed parameter' : plural(dispersions, 'dispersion');
   const seed = design.seed ?? undefined;
   const limits = conditionVariables(config.early_termination);
+  const isAdaptive = config.adaptive !== undefined;
   const sentences = [
-    `${file}: valid - ${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
+    `${file}: valid - ${isAdaptive ? 'up to ' : ''}${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
     `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    ...(isAdaptive ? adaptiveLines(config) : []),
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
     ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
     ...(policy?.canary_runs === undefined
@@ -27,6 +30,19 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
   return [...sentences, 'These members are left out and take their defaults:', ...taken];
+}
+
+/** The names that rows give and those that are drawn, and that the study waits for rows. */
+function adaptiveLines({ dispersions }: BatchConfig): string[] {
+  const names = Object.keys(dispersions);
+  const chosen = names.filter((name) => dispersions[name]!.distribution.type === 'chosen');
+  const drawn = names.filter((name) => !chosen.includes(name));
+  const listed = (them: readonly string[]): string => them.map((it) => printable(it)).join(', ');
+  const rest = drawn.length === 0 ? '' : `; the study gives ${listed(drawn)}`;
+  return [
+    chosen.length === 0 ? 'No parameter is chosen: rows are empty.' : `Each row chooses ${listed(chosen)}${rest}.`,
+    'It begins without runs and waits for rows: `simbatch append STUDY rows.csv --key NAME`.',
+  ];
 }
 
 /** The runs that each requirement takes, as a table. */

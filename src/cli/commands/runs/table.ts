@@ -17,10 +17,11 @@ import { tableOptions, type Column, writeTable } from '../../terminal/table.ts';
 import { answerLines, answerOf } from '../../progress/answer-line.ts';
 import { summaryLines } from '../../study/summary-lines.ts';
 
-const FORMATS = ['table', 'wide', ...TABLE_FORMATS, 'name'] as const;
-type Format = (typeof FORMATS)[number];
+/** The formats of runs. */
+export const RUN_FORMATS = ['table', 'wide', ...TABLE_FORMATS, 'name'] as const;
+type Format = (typeof RUN_FORMATS)[number];
 
-interface TableFlags extends ClientFlags {
+export interface TableFlags extends ClientFlags {
   columns?: string[];
   where?: string;
   sort?: string[];
@@ -31,7 +32,7 @@ interface TableFlags extends ClientFlags {
 }
 
 export function tableCommand(): Command {
-  return clientCommand('table', 'the runs of a study, one row each: states, reasons, parameters, outputs', FORMATS)
+  return clientCommand('table', 'the runs of a study, one row each: states, reasons, parameters, outputs', RUN_FORMATS)
     .withFormerFormat()
     .argument('<study>', BATCH_ARGUMENT)
     .addOption(new Option('--columns <names>', 'only these, by comma or repetition').argParser(texts))
@@ -46,12 +47,16 @@ export function tableCommand(): Command {
         throw new Failure(EXIT.usage, '--summary is printed as table or json');
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
-      if (summary) return showSummary(client, batchId, format);
-      if (format === 'table' || format === 'wide') return showTable(client, batchId, flags);
-      if (format === 'name') return showNames(client, batchId, flags);
-      for await (const piece of runsAs(client, batchId, format, flags)) await writeData(piece);
-      return undefined;
+      return summary ? showSummary(client, batchId, format) : showRuns(client, batchId, flags);
     });
+}
+
+/** Prints the selected runs in the format of the flags. */
+export async function showRuns(client: Client, batchId: Uuid, flags: TableFlags): Promise<void> {
+  const { output: format } = flags;
+  if (format === 'table' || format === 'wide') return showTable(client, batchId, flags);
+  if (format === 'name') return showNames(client, batchId, flags);
+  for await (const piece of runsAs(client, batchId, format, flags)) await writeData(piece);
 }
 
 const queryOf = ({ columns, where, sort, family }: TableFlags) =>

@@ -15,7 +15,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { outputWidth, writeJson, writeLine, writeText } from '../../terminal/output.ts';
-import { doneOf, formatCounts, percentDone } from '../../progress/progress-text.ts';
+import { doneOf, formatCounts, percentDone, waitingText } from '../../progress/progress-text.ts';
 import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
@@ -90,14 +90,25 @@ function batchPairs(status: BatchStatusResponse): Pair[] {
     ['ended', when(batch.ended_at)],
     ['took', secs === undefined ? undefined : formatDuration(secs)],
     [batch.settled_at_run_id === undefined ? 'cancelled' : 'stopped', batch.cancel_reason],
-    ['progress', isOpen ? `${percentDone(done, batch.total_jobs)}% ${done}/${batch.total_jobs}` : undefined],
+    ['rounds', batch.rounds === undefined ? undefined : roundsText(batch)],
+    ['waiting', waitingText(batch, systemClock.now()), 'warning'],
+    [
+      'progress',
+      isOpen && !grows(batch) ? `${percentDone(done, batch.total_jobs)}% ${done}/${batch.total_jobs}` : undefined,
+    ],
     ['runs', formatCounts(counts)],
     ['early ends', earlyEnds(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
-    ['time left', isOpen ? timeLeftText(status) : undefined],
+    ['time left', isOpen && batch.waiting_for_rows !== true ? timeLeftText(status) : undefined],
     ['stragglers', stragglersText(status)],
   ];
 }
+
+/** True while rounds can be appended. */
+const grows = ({ budget, closed }: Batch): boolean => budget !== undefined && closed !== true;
+
+const roundsText = ({ rounds = 0, total_jobs: total, budget = total, closed }: Batch): string =>
+  `${rounds}, with ${total} of up to ${plural(budget, 'run')}${closed === true ? ', closed' : ''}`;
 
 /** The labels of a study, the study that it came of, and those that came of it. */
 function relationPairs({ labels = {}, parent, children = [] }: Batch): Pair[] {
@@ -142,7 +153,11 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
     const { batch, jobs_by_status: counts } = status;
     await writeLine();
     const ended = `${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`;
-    await writeText([`${shortId(batch.id)}  ${printable(batch.name)}: ${ended}`, ...lines.map((line) => `  ${line}`)]);
+    const waiting = batch.waiting_for_rows === true ? ', waits for rows' : '';
+    await writeText([
+      `${shortId(batch.id)}  ${printable(batch.name)}: ${ended}${waiting}`,
+      ...lines.map((line) => `  ${line}`),
+    ]);
   }
   if (open.length > explained.length)
     await writeLine(

@@ -10,7 +10,7 @@ import type { CheckedStudy } from '../../study/check-study.ts';
 import { checkedLines } from '../../study/study-sentences.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { plural, printable } from '../../terminal/format.ts';
+import { plural, printable, shortId } from '../../terminal/format.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
 import { clientCommand, connect, integerBetween, labelTexts, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
@@ -82,7 +82,10 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
     throw withPlaces(error, study);
   });
   warn(answer.warnings ?? [], study);
-  const lines = [`submitted ${plural(answer.total_jobs, 'run')} as study ${answer.batch_id}`];
+  const isAdaptive = study.submission.config.adaptive !== undefined;
+  const what = isAdaptive ? 'an adaptive study, which waits for rows,' : plural(answer.total_jobs, 'run');
+  const lines = [`submitted ${what} as study ${answer.batch_id}`];
+  if (isAdaptive) lines.push(`append a round: simbatch append ${shortId(answer.batch_id)} rows.csv --key NAME`);
   await reportCreated(client, { answer, lines }, flags);
 }
 
