@@ -8,11 +8,12 @@ import {
   HISTORY_MESSAGE_LIMIT,
   LEASE_MS,
   MAX_INFRASTRUCTURE_FAULTS,
+  MAX_LOSSES,
 } from '../src/domain/rules.ts';
 import { initialState, JOB_MEMBERS } from '../src/contract/members/members.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
-import type { JobClaimed, JobEnded, JobEvent, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
+import type { JobClaimed, JobEnded, JobEvent, JobExcused, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';
 
 /** The members that all jobs of a batch share; not stored with the job. */
@@ -135,6 +136,40 @@ export function requeueJob(
     attempts: endAttempt(c, now, outcome, reason, message, ownError),
   };
 }
+
+/** The attempt that counts as the loss of this runner; undefined where there is none, or it is no longer recorded. */
+const lossOf = (c: JobContext, { attempt, runnerId }: Of<'EXCUSE'>): number | undefined => {
+  const at = c.attempts.findIndex((it) => it.n === attempt && it.runner === runnerId && it.outcome === 'lost');
+  return at < 0 ? undefined : at;
+};
+
+/** True when an earlier attempt counts as the loss of this runner. */
+export const isLoss = (c: JobContext, event: JobEvent): boolean =>
+  event.type === 'EXCUSE' && lossOf(c, event) !== undefined;
+
+/** The loss becomes what it was, the end of a machine, and is not counted. */
+export function excuseLoss(c: JobContext, event: Of<'EXCUSE'>): HistoryChange {
+  const at = lossOf(c, event);
+  const record = at === undefined ? undefined : c.attempts[at];
+  if (at === undefined || record === undefined) return {};
+  const message = event.message.slice(0, HISTORY_MESSAGE_LIMIT);
+  const corrected: AttemptRecord = { ...record, outcome: 'released', reason: 'machine-gone', message };
+  return { losses: c.losses - 1, attempts: c.attempts.with(at, corrected) };
+}
+
+export const jobExcused = (c: JobContext, { runnerId, attempt, now }: Of<'EXCUSE'>): JobExcused => ({
+  type: 'job.excused',
+  jobId: c.jobId,
+  batchId: c.batchId,
+  runId: c.runId,
+  runnerId,
+  attempt,
+  now,
+});
+
+/** True when the loss of a runner requeues the job: below the bound, and below twice the bound while a report may excuse it. */
+export const mayLose = (c: JobContext, event: JobEvent): boolean =>
+  event.type === 'RUNNER_LOST' && c.losses + 1 < (event.mayBeExcused === true ? 2 * MAX_LOSSES : MAX_LOSSES);
 
 /** Ends the job; its runner and its times stay. */
 export function closeAttempt(

@@ -3,7 +3,6 @@
  * no clock and no other actor. Only this machine decides whether an event is legal.
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
-import { MAX_LOSSES } from '../src/domain/rules.ts';
 import {
   cancelMessage,
   closeAttempt,
@@ -15,13 +14,17 @@ import {
   jobClaimed,
   jobCompleted,
   jobEnded,
+  jobExcused,
   jobFailed,
   jobRequeued,
   jobStarted,
   timeoutMessage,
   countFault,
+  excuseLoss,
+  isLoss,
   isReassigned,
   isRepeated,
+  mayLose,
   usesRetry,
   INITIAL_HISTORY,
   type JobContext,
@@ -49,7 +52,8 @@ export const jobMachine = setup({
       context.retries < context.maxRetries &&
       !isRepeated(context, event),
     canReassign: ({ context, event }) => isCurrent(context, event) && isReassigned(context, event),
-    canLose: ({ context, event }) => isCurrent(context, event) && context.losses + 1 < MAX_LOSSES,
+    canLose: ({ context, event }) => isCurrent(context, event) && mayLose(context, event),
+    isLoss: ({ context, event }) => isLoss(context, event),
     due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
   },
 }).createMachine({
@@ -60,6 +64,13 @@ export const jobMachine = setup({
     Pending: {
       description: 'The run waits for a runner.',
       on: {
+        EXCUSE: {
+          guard: 'isLoss',
+          actions: [
+            emit(({ context: c, event }) => jobExcused(c, event)),
+            assign(({ context: c, event }) => excuseLoss(c, event)),
+          ],
+        },
         CLAIM: {
           target: 'Claimed',
           actions: [
@@ -81,6 +92,13 @@ export const jobMachine = setup({
     Claimed: {
       description: 'A runner has taken the run, and has not started it.',
       on: {
+        EXCUSE: {
+          guard: 'isLoss',
+          actions: [
+            emit(({ context: c, event }) => jobExcused(c, event)),
+            assign(({ context: c, event }) => excuseLoss(c, event)),
+          ],
+        },
         START: {
           target: 'Running',
           guard: 'current',
@@ -146,6 +164,13 @@ export const jobMachine = setup({
     Running: {
       description: 'The simulation runs on its runner.',
       on: {
+        EXCUSE: {
+          guard: 'isLoss',
+          actions: [
+            emit(({ context: c, event }) => jobExcused(c, event)),
+            assign(({ context: c, event }) => excuseLoss(c, event)),
+          ],
+        },
         COMPLETE: {
           target: 'Completed',
           guard: 'current',

@@ -4,7 +4,7 @@
  */
 import type { BatchDeleted, BatchEvent, BatchFact, BatchJudged } from './messages/batch.ts';
 import type { DeadlineKind } from './deadline.ts';
-import type { JobChange, JobEvent } from './messages/job.ts';
+import type { JobChange, JobEvent, JobExcused } from './messages/job.ts';
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
 import type { AllocationEndKind, AttemptRef, RunnerCapabilities, RunnerContext } from '../src/contract/types.ts';
 
@@ -93,6 +93,17 @@ export interface RunnerLost {
   held: readonly AttemptRef[];
   /** A predicate for messages to people: "sent no heartbeat for 60 s". */
   cause: string;
+  /** A launcher may still report that the machine was taken away, so that nothing counts. */
+  mayBeExcused?: boolean;
+  now: number;
+}
+/** The attempts that counted as losses of this runner ended with its machine, as a late report of its launcher says. */
+export interface RunnerExcused {
+  type: 'runner.excused';
+  runnerId: string;
+  lost: readonly AttemptRef[];
+  /** A clause for messages to people. */
+  cause: string;
   now: number;
 }
 /** These attempts are over because the machine of their runner is gone, which says nothing about the runs. */
@@ -150,7 +161,7 @@ export interface ActorFailed extends Omit<Extract<SupervisorEvent, { type: 'ACTO
   type: 'actor.failed';
 }
 
-export type JobFact = JobChange;
+export type JobFact = JobChange | JobExcused;
 /** Facts about deleted actors and about records that belong to no actor, emitted by the turn that changes them. */
 export type RecordFact = BatchDeleted | RunnerForgotten | BatchJudged | NotificationDropped;
 export type Fact =
@@ -159,6 +170,7 @@ export type Fact =
   | RunnerFact
   | RunnerLost
   | RunnerInterrupted
+  | RunnerExcused
   | RunnerSignedOff
   | NotificationFact
   | DeadlinePassed

@@ -147,6 +147,18 @@ export const isMachineGone = ({ held }: RunnerContext, event: RunnerEvent): bool
 export const hasFailedWithMachine = ({ held }: RunnerContext, event: RunnerEvent): boolean =>
   held.length > 0 && event.type === 'ALLOCATION_ENDED' && COUNTED.has(event.kind);
 
+/** True when attempts of a silent runner counted as losses, and its machine was taken from it. */
+export const isMachineGoneLate = ({ lost }: RunnerContext, event: RunnerEvent): boolean =>
+  lost !== undefined && event.type === 'ALLOCATION_ENDED' && BLAMELESS.has(event.kind);
+
+/** True when attempts of a silent runner counted as losses, and stay so. */
+export const isLossConfirmed = ({ lost }: RunnerContext, event: RunnerEvent): boolean =>
+  lost !== undefined && event.type === 'ALLOCATION_ENDED' && COUNTED.has(event.kind);
+
+/** The attempts that a lease has ended, which a late report of a launcher may excuse; absent for a runner without an allocation. */
+export const lostMember = ({ allocation, held, lost }: RunnerContext): Pick<RunnerContext, 'lost'> =>
+  allocation === undefined || held.length === 0 ? { lost } : { lost: refs(held) };
+
 /** True when the runner fell silent at the declared end of its machine: its lease ends after it. */
 export const isBeyondItsEnd = ({ endsAtMs }: RunnerContext, { now }: RunnerEvent): boolean =>
   endsAtMs !== undefined && now >= endsAtMs;

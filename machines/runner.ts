@@ -5,7 +5,14 @@
 import { and, assign, emit, setup, type SnapshotFrom } from 'xstate';
 import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
 import type { RunnerContext } from '../src/contract/types.ts';
-import type { RunnerEvent, RunnerFact, RunnerInterrupted, RunnerLost, RunnerSignedOff } from './protocol.ts';
+import type {
+  RunnerEvent,
+  RunnerExcused,
+  RunnerFact,
+  RunnerInterrupted,
+  RunnerLost,
+  RunnerSignedOff,
+} from './protocol.ts';
 import {
   afterChanges,
   drainedBy,
@@ -15,7 +22,10 @@ import {
   isBeyondItsEnd,
   isDrainOver,
   isFromRegistered,
+  isLossConfirmed,
   isMachineGone,
+  isMachineGoneLate,
+  lostMember,
   isOverdue,
   machineEnd,
   markMissing,
@@ -24,7 +34,7 @@ import {
   type RunnerInput,
 } from './runner-context.ts';
 
-type RunnerEmitted = RunnerFact | RunnerLost | RunnerInterrupted | RunnerSignedOff;
+type RunnerEmitted = RunnerFact | RunnerLost | RunnerInterrupted | RunnerExcused | RunnerSignedOff;
 
 const fact = (type: RunnerFact['type'], context: RunnerContext, event: RunnerEvent): RunnerFact => ({
   type,
@@ -56,6 +66,8 @@ export const runnerMachine = setup({
       isDrainOver(c, event) && event.now >= c.heardAtMs + offlineAfterMs(c.heartbeatIntervalSecs),
     drainOverHolding: ({ context: c, event }) => isDrainOver(c, event) && c.held.length > 0,
     isMachineGone: ({ context, event }) => isMachineGone(context, event),
+    isMachineGoneLate: ({ context, event }) => isMachineGoneLate(context, event),
+    isLossConfirmed: ({ context, event }) => isLossConfirmed(context, event),
     hasFailedWithMachine: ({ context, event }) => hasFailedWithMachine(context, event),
     leaseOverBeyondItsEnd: ({ context: c, event }) =>
       event.now >= c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) && isBeyondItsEnd(c, event),
@@ -80,6 +92,7 @@ export const runnerMachine = setup({
         ephemeral: event.ephemeral,
         hostname: event.hostname,
         leaving: undefined,
+        lost: undefined,
         ...slotsLostMember(event.slotsLost),
       };
     }),
@@ -97,6 +110,7 @@ export const runnerMachine = setup({
       ...slotsLostMember(event.type === 'HEARTBEAT' ? event.slotsLost : undefined),
       ...(event.type === 'HEARTBEAT' && event.machine !== undefined ? { machine: event.machine } : {}),
       leaving: event.type === 'HEARTBEAT' ? event.leaving : undefined,
+      lost: undefined,
     })),
     noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
@@ -116,6 +130,16 @@ export const runnerMachine = setup({
       runnerId: c.runnerId,
       held: refs(c.held),
       cause: `sent no heartbeat for ${Math.round((event.now - c.heardAtMs) / 1000)} s`,
+      ...(c.allocation === undefined ? {} : { mayBeExcused: true }),
+      now: event.now,
+    })),
+    noteLost: assign(({ context: c }) => lostMember(c)),
+    forgetLost: assign({ lost: undefined }),
+    emitExcused: emit(({ context: c, event }): RunnerExcused => ({
+      type: 'runner.excused',
+      runnerId: c.runnerId,
+      lost: c.lost ?? [],
+      cause: machineEnd(c, event),
       now: event.now,
     })),
     emitInterrupted: emit(({ context: c, event }): RunnerInterrupted => ({
@@ -182,6 +206,7 @@ export const runnerMachine = setup({
     ephemeral: undefined,
     hostname: undefined,
     leaving: undefined,
+    lost: undefined,
   }),
   on: {
     // In every state: a drained runner stays drained, and attempts of the previous process are lost unless this one names them.
@@ -274,12 +299,15 @@ export const runnerMachine = setup({
         DRAIN_ENDED: { guard: 'drainOver', actions: ['resume', 'emitResumed'] },
         LEASE_ENDED: [
           { guard: 'leaseOverBeyondItsEnd', actions: 'emitInterrupted' },
-          { guard: 'leaseOver', actions: 'emitLost' },
+          { guard: 'leaseOver', actions: ['emitLost', 'noteLost'] },
         ],
         // Of a connected runner the engine may be wrong; launchers repeat what they know until it has fallen silent.
         ALLOCATION_ENDED: [
           { guard: 'isMachineGone', actions: 'emitInterrupted' },
           { guard: 'hasFailedWithMachine', actions: 'emitLostWithMachine' },
+          // The lease had ended before the report came.
+          { guard: 'isMachineGoneLate', actions: ['emitExcused', 'forgetLost'] },
+          { guard: 'isLossConfirmed', actions: 'forgetLost' },
         ],
       },
     },

@@ -183,6 +183,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     ephemeral: undefined,
     hostname: undefined,
     leaving: undefined,
+    lost: undefined,
     completed: 0,
     failed: 0,
   };

@@ -41,7 +41,17 @@ export type JobEvent =
   | { type: 'UNCLAIM'; runnerId: string; attempt: number; now: number }
   /** No process of the attempt is left, and neither the run nor its runner is at fault. */
   | { type: 'INTERRUPT'; runnerId: string; attempt: number; why: InterruptCause; message: string; now: number }
-  | { type: 'RUNNER_LOST'; runnerId: string; attempt: number; cause: string; now: number }
+  | {
+      type: 'RUNNER_LOST';
+      runnerId: string;
+      attempt: number;
+      cause: string;
+      /** A launcher may still report that the machine of the runner was taken away. */
+      mayBeExcused?: boolean;
+      now: number;
+    }
+  /** The loss of a runner in an earlier attempt was the end of its machine: it counts no more. */
+  | { type: 'EXCUSE'; runnerId: string; attempt: number; message: string; now: number }
   | { type: 'CLAIM_EXPIRED'; now: number }
   | { type: 'TIME_LIMIT'; now: number };
 
@@ -76,6 +86,11 @@ export interface JobRequeued extends AboutJob {
   from: 'Claimed' | 'Running';
   outcome: AttemptOutcome;
   why: ReleaseCause | FailReason;
+}
+/** An attempt that counted as the loss of its runner counts no more. */
+export interface JobExcused extends AboutJob {
+  type: 'job.excused';
+  runnerId: string;
 }
 export interface JobEnded extends AboutJob {
   type: 'job.ended';

@@ -17,6 +17,7 @@ function fact(it: JobFact): string {
     case 'job.claimed':
       return `job.claimed ${it.requeued ? 'again' : 'first'}`;
     case 'job.started':
+    case 'job.excused':
       return it.type;
     case 'job.requeued':
       return `job.requeued ${it.from} ${it.outcome} ${it.why}`;
@@ -96,6 +97,53 @@ describe('machines/job', () => {
       # Completed, Failed, Timeout and Cancelled take nothing.
       `,
     );
+  });
+
+  it('counts the loss of a runner no more when its machine was taken away, and keeps it in the history', () => {
+    const loss = {
+      n: 1,
+      runner: 'r1',
+      claimed: 0,
+      started: 1,
+      ended: 2,
+      outcome: 'lost',
+      reason: 'runner-lost',
+    } as const;
+    const second = { n: 2, runner: 'r2', claimed: 3 };
+    const event = { type: 'EXCUSE', runnerId: 'r1', attempt: 1, message: 'preempted', now: NOW } as const;
+    const before: JobSnapshot[] = [
+      jobIn('Pending', { losses: 2, attempts: [loss] }),
+      jobIn('Claimed', { losses: 2, attempt: 2, runnerId: 'r2', attempts: [loss, second] }),
+      jobIn('Running', { losses: 2, attempt: 2, runnerId: 'r2', attempts: [loss, { ...second, started: 4 }] }),
+    ];
+    for (const job of before) {
+      expect(job.can({ ...event, attempt: 2 }), 'another attempt').to.equal(false);
+      expect(job.can({ ...event, runnerId: 'r2' }), 'another runner').to.equal(false);
+      const { value, context } = after(job, event);
+      const excused = { ...loss, outcome: 'released', reason: 'machine-gone', message: 'preempted' };
+      expect([value, context.losses, context.attempts[0]]).to.deep.equal([job.value, 1, excused]);
+      expect(context.attempts.slice(1)).to.deep.equal(job.context.attempts.slice(1));
+      expect(after(job, event).can(event), 'twice').to.equal(false);
+    }
+  });
+
+  it('ends at twice as many losses while reports of launchers may excuse them', () => {
+    const lose = (losses: number, mayBeExcused?: boolean): unknown =>
+      after(jobIn('Running', { losses }), {
+        type: 'RUNNER_LOST',
+        runnerId: 'r1',
+        attempt: 1,
+        cause: 'is silent',
+        ...(mayBeExcused === undefined ? {} : { mayBeExcused }),
+        now: NOW,
+      }).value;
+    expect([lose(3), lose(4), lose(4, true), lose(8, true), lose(9, true)]).to.deep.equal([
+      'Pending',
+      'Failed',
+      'Pending',
+      'Pending',
+      'Failed',
+    ]);
   });
 
   it('respects its bounds', () => {
@@ -292,6 +340,13 @@ function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
     { ...report, type: 'UNCLAIM' },
     { ...report, type: 'INTERRUPT', why: 'machine-gone', message: 'preempted' },
     { ...report, type: 'RUNNER_LOST', cause: 'was restarted' },
+    {
+      ...report,
+      type: 'EXCUSE',
+      attempt: c.attempt - 1,
+      runnerId: c.attempts.at(-2)?.runner ?? 'none',
+      message: 'preempted',
+    },
     { type: 'CLAIM_EXPIRED', now: NOW + 60_000 },
     { type: 'TIME_LIMIT', now: NOW + 60_000 },
   ];
@@ -308,6 +363,7 @@ const anyReport = fc.record({
     'UNCLAIM',
     'INTERRUPT',
     'RUNNER_LOST',
+    'EXCUSE',
     'CLAIM_EXPIRED',
     'TIME_LIMIT',
   ),
@@ -329,6 +385,8 @@ function expectConsistent({ value, context: c }: JobSnapshot): void {
   expect(c.attempts.length + c.attemptsOmitted).to.equal(c.attempt);
   expect(c.retries).to.be.within(0, c.maxRetries);
   expect(c.losses).to.be.within(0, 5);
+  const lost = c.attempts.filter((it) => it.outcome === 'lost').length;
+  if (c.attemptsOmitted === 0) expect(c.losses, 'losses').to.equal(lost);
   expect(c.completedAtMs !== undefined).to.equal(!isHeld && value !== 'Pending');
   expect(c.error !== undefined).to.equal(value === 'Failed' || value === 'Timeout');
   expect(c.attempts.filter((it) => it.outcome === 'completed').length).to.equal(value === 'Completed' ? 1 : 0);

@@ -43,6 +43,7 @@ const BLANK: RunnerContext = {
   ephemeral: undefined,
   hostname: undefined,
   leaving: undefined,
+  lost: undefined,
 };
 
 /** A runner with its last heartbeat at NOW, with changes. */

@@ -12,7 +12,8 @@ import { CHANGES, HELD, NOW, RUNNER_EVENTS, runnerIn } from './runner.fixture.ts
 import { times } from '../support/properties.ts';
 
 function fact(it: Fact): string {
-  const held = 'held' in it ? ` ${it.held.map((ref) => ref.job_id).join(' ') || 'nothing'}` : '';
+  const named = 'held' in it ? it.held : 'lost' in it ? it.lost : undefined;
+  const held = named === undefined ? '' : ` ${named.map((ref) => ref.job_id).join(' ') || 'nothing'}`;
   return `${it.type.replace('runner.', '')}${held}`;
 }
 
@@ -67,6 +68,31 @@ const holding: Exercise = {
 };
 
 describe('machines/runner', () => {
+  it('remembers the runs that its lease has ended, in an allocation alone, until its next contact', () => {
+    const lease = RUNNER_EVENTS['LEASE_ENDED [in time]']!;
+    const end = (kind: string): RunnerEvent => RUNNER_EVENTS[`ALLOCATION_ENDED [${kind}]`]!;
+    const after = (snapshot: RunnerSnapshot, event: RunnerEvent): RunnerSnapshot =>
+      getNextSnapshot(runnerMachine, snapshot, event);
+    expect(after(runnerIn('Offline', { held }), lease).context.lost).to.equal(undefined);
+    const silent = after(runnerIn('Offline', { held, allocation: 'slurm/main/a1' }), lease);
+    const lost = [{ job_id: 'j1', attempt: 1 }];
+    expect(silent.context.lost).to.deep.equal(lost);
+    const isolated = runnerMachine.resolveState({ value: 'Offline', context: { ...silent.context, held: [] } });
+    for (const kind of ['unknown', 'gone']) expect(isolated.can(end(kind)), kind).to.equal(false);
+    for (const kind of ['preempted', 'failed'])
+      expect(after(isolated, end(kind)).context.lost, kind).to.equal(undefined);
+    for (const name of ['REGISTER [same]', 'REGISTER [new]', 'HEARTBEAT [holds nothing]'])
+      expect(after(isolated, RUNNER_EVENTS[name]!).context.lost, name).to.equal(undefined);
+    const emitted: Fact[] = [];
+    const actor = createActor(runnerMachine, { snapshot: isolated, input: { runnerId: 'r1', now: NOW } });
+    actor.on('*', (it) => emitted.push(it));
+    actor.start();
+    actor.send(end('preempted'));
+    expect(emitted.map((it) => [it.type, 'lost' in it ? it.lost : undefined])).to.deep.equal([
+      ['runner.excused', lost],
+    ]);
+  });
+
   it('takes exactly these events', () => {
     expectTable(
       exercise,

@@ -12,7 +12,7 @@ import {
   STOP_RULES,
 } from '../enums.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
-import { RunnerCapabilities } from '../resources/runners.ts';
+import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
 import { storedCount, storedProperties, storedTime } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
@@ -231,6 +231,7 @@ export const RunnerRecord = Type.Object({
   hostname: Type.Optional(text('The name of its machine.')),
   leaving: Type.Optional(text('Why it takes no more runs: it leaves. Absent: it does not.')),
   ephemeral: Type.Optional(Type.Literal(true, { description: 'It is forgotten when it is gone.' })),
+  lost: Type.Optional(fixedList(ref(AttemptRef))),
 });
 
 /** The records, by the name in their keys. */

@@ -9,7 +9,7 @@ export interface EndedParts {
 }
 
 /**
- * Sends silent runners that hold runs the ends of their allocations; the machine of a runner decides what that means. A launcher repeats the
+ * Sends silent runners that hold runs, or whose runs counted as losses, the ends of their allocations; the machine of a runner decides what that means. A launcher repeats the
  * ends of the last minutes, so an end that arrives before its runner has fallen silent is not lost.
  */
 export async function endRunners({ turns, directory }: EndedParts, ended: readonly EndedAllocation[]): Promise<void> {
@@ -19,7 +19,8 @@ export async function endRunners({ turns, directory }: EndedParts, ended: readon
     allocation === undefined ? undefined : ends.get(allocation);
   const runners = [...directory.runners.values()].flatMap((it) => {
     const { value, context } = stateOf(it);
-    const end = value === 'Offline' && context.held.length > 0 ? endOf(context.allocation) : undefined;
+    const isConcerned = value === 'Offline' && (context.held.length > 0 || context.lost !== undefined);
+    const end = isConcerned ? endOf(context.allocation) : undefined;
     return end === undefined ? [] : [{ runnerId: context.runnerId, end }];
   });
   if (runners.length === 0) return;

@@ -95,6 +95,61 @@ describe('coordinator/pool/ended-allocations', () => {
     expect(await history()).to.include({ status: 'Pending', losses: 1 });
   });
 
+  const LEASE_MS = 61_000;
+  for (const end of ['preempted', 'evicted', 'node-failure', 'timeout', 'completed', 'cancelled'] as const)
+    it(`takes a loss back when its launcher reports after the lease that the allocation ended: ${end}`, async () => {
+      await register('a');
+      await scene.running(batch, 0, 'a');
+      await scene.world.advance(LEASE_MS);
+      expect(await history()).to.include({ status: 'Pending', losses: 1 });
+      await report(end, 'slurm/main/b2');
+      expect(await history()).to.include({ losses: 1 });
+      await report(end);
+      await scene.restart();
+      const { attempts, ...counts } = await history();
+      expect(counts).to.include({ status: 'Pending', losses: 0 });
+      expect(attempts[0]).to.include({
+        outcome: 'released',
+        reason: 'machine-gone',
+        message: `runner a: its allocation ${ALLOCATION} has ended: the engine says ${end}; its launcher reported it after the lease`,
+      });
+      await report(end);
+      expect(await history()).to.include({ losses: 0 });
+    });
+
+  it('takes back losses of a run that is with another runner, and five of them do not fail it', async () => {
+    const allocationOf = (attempt: number): string => `slurm/main/p${attempt}`;
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      await scene.register(`p${attempt}`, { slots: 1, allocation: allocationOf(attempt), ephemeral: true });
+      await scene.running(batch, 0, `p${attempt}`, attempt);
+      await scene.world.advance(LEASE_MS);
+    }
+    expect(await history()).to.include({ status: 'Pending', losses: 5 });
+    await scene.register('b');
+    await scene.running(batch, 0, 'b', 6);
+    for (let attempt = 1; attempt <= 5; attempt += 1) await report('preempted', allocationOf(attempt));
+    expect(await history()).to.include({ status: 'Running', losses: 0 });
+    await scene.complete(batch, 0, 'b', 6);
+    await report('preempted', allocationOf(5));
+    expect(await history()).to.include({ status: 'Completed', losses: 0 });
+  });
+
+  it('keeps a loss whose allocation failed by itself, and one of a runner that came back', async () => {
+    await register('a');
+    await scene.running(batch, 0, 'a');
+    await scene.world.advance(LEASE_MS);
+    await report('out-of-memory');
+    await report('preempted');
+    expect(await history()).to.include({ losses: 1 });
+    await register('a', {});
+    await scene.running(batch, 0, 'a', 2);
+    await scene.world.advance(LEASE_MS);
+    await scene.beat('a');
+    await scene.world.advance(SILENT_MS);
+    await report('preempted');
+    expect(await history()).to.include({ losses: 2 });
+  });
+
   it('counts no loss of a runner that falls silent when its machine ends', async () => {
     await register('a', { ends_at: new Date(scene.world.now() + 50_000).toISOString() });
     await scene.running(batch, 0, 'a');

@@ -25,7 +25,13 @@ describe('sim/launcher', () => {
     }
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
-      expect([...reasons]).to.include.members(['machine-gone', 'runner-stopped', 'runner-lost', 'signed-off']);
+      expect([...reasons]).to.include.members([
+        'machine-gone',
+        'runner-stopped',
+        'runner-lost',
+        'signed-off',
+        'late report',
+      ]);
       expect(faults).to.include.keys('silent', 'refused', 'lost', 'late', 'unanswered', 'preempted', 'failed', 'hung');
     }
   });

@@ -62,6 +62,12 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
     says: /counts as a loss: runner .* was ended: its allocation .* has ended/,
   },
   {
+    name: 'a report that comes after the lease takes no loss back',
+    isRare: true,
+    patch: () => replaced(runnerMachine.implementations.guards, 'isMachineGoneLate', () => false),
+    says: /counts after 10 reports that .* was taken away/,
+  },
+  {
     name: 'tokens are not revoked',
     bug: { keepsTokens: true },
     says: /tokens/,

@@ -65,8 +65,12 @@ function reasonsOf(stage: Stage): ReadonlySet<string> {
   const reasons = new Set<string>();
   for (const [key, record] of stage.disk) {
     if (!key.startsWith('!job!')) continue;
-    for (const { n, outcome, reason, message = '' } of (JSON.parse(record) as JobRecord).attempts) {
+    const { attempts, attemptsOmitted, losses } = JSON.parse(record) as JobRecord;
+    const lost = attempts.filter((it) => it.outcome === 'lost').length;
+    insist(attemptsOmitted > 0 || losses === lost, () => `${key} counts ${losses} losses of ${lost} attempts`);
+    for (const { n, outcome, reason, message = '' } of attempts) {
       if (reason !== undefined) reasons.add(reason);
+      if (message.endsWith('its launcher reported it after the lease')) reasons.add('late report');
       const isCounted = outcome === 'lost' && /has ended: (?!its runner failed)/.test(message);
       insist(!isCounted, () => `attempt ${n} of ${key} counts as a loss: ${message}`);
     }

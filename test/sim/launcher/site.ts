@@ -1,5 +1,11 @@
 /** A launcher of the simulation, which crashes at any step of its effects, beside the coordinator of a stage and a cluster. */
 import type { CoordinatorApi } from '../../../src/coordinator/api.ts';
+import type {
+  AllocationEndKind,
+  LauncherReport,
+  LauncherReportResponse,
+  RunnerContext,
+} from '../../../src/contract/types.ts';
 import type { LauncherConfig } from '../../../src/launcher/settings.ts';
 import { reportOf } from '../../../src/launcher/loop/coordinator.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
@@ -27,6 +33,16 @@ export interface LauncherBug extends ClusterBug {
 /** The process of the launcher is dead: nothing after the step happens. */
 class Crash extends Error {}
 
+/** Ends that say nothing about the runs. */
+const TAKEN: ReadonlySet<AllocationEndKind> = new Set<AllocationEndKind>([
+  'completed',
+  'timeout',
+  'preempted',
+  'evicted',
+  'node-failure',
+  'cancelled',
+]);
+
 export class LauncherSite {
   readonly cluster: SimCluster;
   readonly config: LauncherConfig;
@@ -50,6 +66,8 @@ export class LauncherSite {
   #violation: Error | undefined;
   /** Core milliseconds of allocations that the engine has forgotten. */
   #forgottenCoreMs = 0;
+  /** Reports that have not taken back a loss, in a row, by the record of the runner. */
+  readonly #lateReports = new Map<string, number>();
   readonly #counted = new Set<string>();
 
   constructor(stage: Stage, bug: LauncherBug) {
@@ -240,15 +258,33 @@ export class LauncherSite {
       log: (level, message) => void this.log.push(`${level} ${message}`),
       onStatus: async (status) => {
         if (status.isCoordinatorSilent) return;
-        this.#stage.follow(
-          'the launcher reports',
-          this.#stage.api.reportLauncher(reportOf(status)),
-          ['unavailable'],
-          {},
-        );
+        this.#stage.follow('the launcher reports', this.#report(reportOf(status)), ['unavailable'], {});
       },
       isDryRun: false,
     });
+  }
+
+  /** Reports; no loss of a silent runner counts any more soon after the report that the cluster took its allocation away. */
+  async #report(report: LauncherReport): Promise<LauncherReportResponse> {
+    const response = await this.#stage.api.reportLauncher(report);
+    const taken = new Set((report.ended ?? []).filter(({ end }) => TAKEN.has(end)).map((it) => it.allocation));
+    for (const [key, record] of this.#stage.disk) {
+      if (!key.startsWith('!runner!')) continue;
+      const {
+        value,
+        allocation = '',
+        lost,
+      } = JSON.parse(record) as { value: string } & Pick<RunnerContext, 'allocation' | 'lost'>;
+      const isCounted = value === 'Offline' && lost !== undefined && taken.has(allocation);
+      const reports = isCounted ? (this.#lateReports.get(key) ?? 0) + 1 : 0;
+      this.#lateReports.set(key, reports);
+      // The answer to a report may come before the change that an earlier one has made is on disk.
+      insist(
+        reports < 10,
+        () => `the loss of ${key} counts after ${reports} reports that ${allocation} was taken away`,
+      );
+    }
+    return response;
   }
 
   #port(effect: <T>(act: () => Promise<T>) => Promise<T>): CoordinatorPort {

@@ -99,6 +99,12 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
           log.warn({ runner_id, cause, jobs: held.length }, 'jobs were taken from a runner');
         }
         break;
+      case 'runner.excused':
+        log.info(
+          { runner_id: fact.runnerId, cause: fact.cause, jobs: fact.lost.length },
+          'the loss of a runner counts no more',
+        );
+        break;
       case 'batch.blocked':
         log.warn({ batch_id: fact.batchId, code: fact.finding.code }, `a study is blocked: ${fact.finding.message}`);
         break;

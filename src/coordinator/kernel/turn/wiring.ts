@@ -65,6 +65,7 @@ export const WIRING: Wiring = {
   'job.started': [{ gather: toBatch }],
   'job.requeued': [{ gather: toBatch }, { gather: toRunner }],
   'job.ended': [{ gather: toBatch }, { gather: toRunner }],
+  'job.excused': [],
 
   'batch.opened': [],
   'batch.appended': [],
@@ -98,8 +99,10 @@ export const WIRING: Wiring = {
   'runner.forgotten': [],
   'runner.lost': [
     {
-      send: ({ runnerId, held, cause, now }) =>
-        each(held, ({ attempt }) => ({ type: 'RUNNER_LOST', runnerId, attempt, cause, now })),
+      send: ({ runnerId, held, cause, mayBeExcused, now }) => {
+        const excuse = mayBeExcused === true ? { mayBeExcused } : {};
+        return each(held, ({ attempt }) => ({ type: 'RUNNER_LOST', runnerId, attempt, cause, ...excuse, now }));
+      },
     },
   ],
   'runner.interrupted': [
@@ -114,6 +117,16 @@ export const WIRING: Wiring = {
           message,
           now,
         }));
+      },
+    },
+  ],
+  'runner.excused': [
+    {
+      *send({ runnerId, lost, cause, now }) {
+        const message = `runner ${runnerId}: ${cause}; its launcher reported it after the lease`;
+        // A run that has ended since stays as it is.
+        for (const { job_id: jobId, attempt } of lost)
+          yield { to: `job/${jobId}`, event: { type: 'EXCUSE', runnerId, attempt, message, now }, mayArriveLate: true };
       },
     },
   ],
