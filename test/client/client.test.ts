@@ -1,13 +1,11 @@
-/** The typed client against small servers: paging, exact seeds, and the two error classes. */
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+/** The typed client against scripted answers: paging, exact seeds, and the two error classes. */
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
 import type { BatchSubmission } from '../../src/client/client.ts';
+import { FakeCoordinator, type Script } from '../support/fake-coordinator.ts';
 import { amidCollections, SilentServer } from '../support/silent-server.ts';
 import { newestBatches } from '../../src/client/newest-batches.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 const refuse = (response: ServerResponse, status: number, code: string): void => {
   response.writeHead(status).end(JSON.stringify({ type: 'x', title: code, status, detail: code, code }));
@@ -23,28 +21,17 @@ const caught = async (exchange: Promise<unknown>): Promise<any> => {
 };
 
 describe('client/client', () => {
-  let server: Server;
+  let coordinator: FakeCoordinator;
   let client: Client;
-  let handler: Handler;
   before(async () => {
-    server = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        handler(request, response, body);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    client = new Client({ endpoint: `${urlOf(server)}/`, token: 't0k', timeoutMs: 1000 });
+    coordinator = await FakeCoordinator.start();
+    client = new Client({ endpoint: `${coordinator.url}/`, token: 't0k', timeoutMs: 1000 });
   });
-  after(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  after(() => coordinator.stop());
 
   it('reads a list page by page and requests each page once', async () => {
     const urls: string[] = [];
-    handler = (request, response) => {
+    coordinator.script = (request, response) => {
       urls.push(request.url ?? '');
       const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
       if (at < 2) response.setHeader('link', `</jobs?limit=2&cursor=${String(at + 1)}>; rel="next"`);
@@ -60,7 +47,7 @@ describe('client/client', () => {
 
   it('fetches no further page after the consumer stops', async () => {
     let count = 0;
-    handler = (_, response) => {
+    coordinator.script = (_, response) => {
       count += 1;
       response.setHeader('link', '</batches?cursor=x>; rel="next"').end('[{}]');
     };
@@ -70,7 +57,7 @@ describe('client/client', () => {
 
   it('reads the newest batches in one request', async () => {
     const urls: unknown[] = [];
-    handler = (request, response) => {
+    coordinator.script = (request, response) => {
       urls.push(request.url);
       response.setHeader('link', '</batches?cursor=x>; rel="next"').end('[{"id":"b"},{"id":"a"}]');
     };
@@ -80,19 +67,19 @@ describe('client/client', () => {
   });
 
   it('reads the whole list for the newest batches where the coordinator does not know the order', async () => {
-    handler = (request, response) => {
+    coordinator.script = (request, response) => {
       const { searchParams } = new URL(request.url ?? '', 'http://x');
       if (searchParams.has('order')) return refuse(response, 400, 'malformed-query');
       if (!searchParams.has('cursor')) response.setHeader('link', '</batches?cursor=x>; rel="next"');
       response.end(searchParams.has('cursor') ? '[{"id":"c"}]' : '[{"id":"a"},{"id":"b"}]');
     };
     expect((await newestBatches(client, 2)).map(({ id }) => id)).to.deep.equal(['c', 'b']);
-    handler = (_, response) => refuse(response, 403, 'forbidden');
+    coordinator.script = (_, response) => refuse(response, 403, 'forbidden');
     expect(await caught(newestBatches(client, 1))).to.have.property('code', 'forbidden');
   });
 
   it('returns the total and the batch with a page of results', async () => {
-    handler = (_, response) => {
+    coordinator.script = (_, response) => {
       response.setHeader('x-total-count', '7').end(JSON.stringify({ batch: { id: 'b' }, results: [{ job_id: 'j' }] }));
     };
     expect(await client.batchResultsPage('b')).to.deep.equal({
@@ -105,7 +92,7 @@ describe('client/client', () => {
 
   it('sends and receives a seed above 2^53 exactly', async () => {
     let sent = '';
-    handler = (_, response, body) => {
+    coordinator.script = (_, response, body) => {
       sent = body;
       response.end(body);
     };
@@ -116,7 +103,7 @@ describe('client/client', () => {
 
   it('sends the credential, the idempotency key and unchanged ids', async () => {
     const seen: unknown[] = [];
-    handler = (request, response) => {
+    coordinator.script = (request, response) => {
       seen.push(request.url, request.headers.authorization, request.headers['idempotency-key']);
       response.end('{}');
     };
@@ -147,7 +134,7 @@ describe('client/client', () => {
       code: 'invalid-request',
       errors: [{ pointer: '/name', detail: 'is missing' }],
     };
-    handler = (_, response) => {
+    coordinator.script = (_, response) => {
       response.writeHead(422, { 'retry-after': '3' }).end(JSON.stringify(problem));
     };
     const error = await caught(client.health());
@@ -163,14 +150,14 @@ describe('client/client', () => {
     expect(error.transient).to.equal(false);
   });
 
-  const odd: [what: string, handler: Handler, transient: boolean][] = [
+  const odd: [what: string, answer: Script, transient: boolean][] = [
     ['a 200 that is not JSON', (_, response) => response.end('<html>'), false],
     ['a 502 of a proxy', (_, response) => response.writeHead(502).end('<html>'), true],
     ['problem details without a code', (_, response) => response.writeHead(400).end('{"detail":"x"}'), false],
   ];
   for (const [what, answer, transient] of odd) {
     it(`${what} is an unexpected answer`, async () => {
-      handler = answer;
+      coordinator.script = answer;
       const error = await caught(client.health());
       expect(error).to.include({ name: 'ApiError', code: 'unexpected-answer', transient });
       expect(error.message).to.include(client.endpoint);
@@ -178,7 +165,7 @@ describe('client/client', () => {
   }
 
   it('rejects redirects, which would send the credential to another host', async () => {
-    handler = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+    coordinator.script = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     expect(await caught(client.health())).to.be.instanceOf(UnreachableError);
   });
 
@@ -196,7 +183,7 @@ describe('client/client', () => {
 
   it('times out after its limit, and a claim after its waiting time plus the limit', async () => {
     const hasty = new Client({ endpoint: client.endpoint, timeoutMs: 50 });
-    handler = (_, response) => {
+    coordinator.script = (_, response) => {
       setTimeout(() => response.end('{"assignments":[],"batches":{}}'), 300);
     };
     expect((await caught(hasty.health())).message).to.match(/no answer within 0\.05 s/);
@@ -204,7 +191,7 @@ describe('client/client', () => {
   });
 
   it("throws the caller's reason when the caller stops", async () => {
-    handler = () => {};
+    coordinator.script = () => {};
     const stop = new AbortController();
     const claim = client.claim('r', { instance: 'i', max_jobs: 1, wait_seconds: 30 }, { signal: stop.signal });
     stop.abort(new Error('enough'));
@@ -212,10 +199,9 @@ describe('client/client', () => {
   });
 
   it('names endpoint and cause in one line when no server listens', async () => {
-    const free = createServer();
-    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
-    const endpoint = urlOf(free);
-    await new Promise((resolve) => free.close(resolve));
+    const free = await FakeCoordinator.start();
+    const endpoint = free.url;
+    await free.stop();
     const error = await caught(new Client({ endpoint }).health());
     expect(error).to.be.instanceOf(UnreachableError);
     expect(error.message).to.equal(`cannot reach the coordinator at ${endpoint}: connection refused (is it running?)`);
@@ -236,9 +222,3 @@ describe('client/client', () => {
     });
   }
 });
-
-function urlOf(server: Server): string {
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('not listening');
-  return `http://127.0.0.1:${String(address.port)}`;
-}

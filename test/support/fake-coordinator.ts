@@ -1,6 +1,7 @@
 /**
- * A small coordinator over real HTTP for tests of the runner: it keeps the runner's side of the contract (claims, attempts,
- * reports, cancel, lost) in memory and misbehaves on demand. Not the product's coordinator, and knows nothing of batches.
+ * The stand-in of a coordinator over real HTTP, for tests of its clients. For the runner it keeps the runner's side of the contract
+ * (claims, attempts, reports, cancel, lost) in memory and misbehaves on demand; a test may also script each answer itself.
+ * Not the product's coordinator, and knows nothing of batches.
  */
 import { randomBytes } from 'node:crypto';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
@@ -44,6 +45,9 @@ export interface JobSpec {
   telemetry?: Partial<BatchConfig['telemetry']>;
 }
 
+/** Answers a request in place of the stand-in. */
+export type Script = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
 /** `drop-reply`: the request takes effect and its answer is lost. `hang-up`: it never arrives. A number: that status. */
 export type Fault = 'drop-reply' | 'hang-up' | number | undefined;
 
@@ -66,6 +70,8 @@ export class FakeCoordinator {
   signedOff = 0;
   /** Asked for each request. */
   fault: (path: string) => Fault = () => undefined;
+  /** Answers each request, where a test sets it. */
+  script: Script | undefined;
   /** How long the answer of a request is delayed, in milliseconds. */
   delayMs: (path: string) => number = () => 0;
   /** Heartbeats that are being answered. */
@@ -203,10 +209,12 @@ export class FakeCoordinator {
     if (isHeartbeat) this.heartbeatsInFlight += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const answer =
-      typeof fault === 'number'
-        ? problem(fault, 'unavailable')
-        : await this.#answer(path, Buffer.concat(chunks).toString(), response);
+    const text = Buffer.concat(chunks).toString();
+    if (this.script !== undefined) {
+      this.script(request, response, text);
+      return;
+    }
+    const answer = typeof fault === 'number' ? problem(fault, 'unavailable') : await this.#answer(path, text, response);
     if (this.delayMs(path) > 0) await pause(this.delayMs(path));
     if (isHeartbeat) this.heartbeatsInFlight -= 1;
     this.#changed();

@@ -1,13 +1,7 @@
 /** Tail probabilities and quantiles of Student's t distribution. */
 import { betaTails, incompleteBetaInverse } from './beta.ts';
 
-/** P(T > t) for nu > 0 degrees of freedom, not necessarily an integer; relative error about 1e-13 in the upper tail. */
-export function studentSf(t: number, nu: number): number {
-  const half = 0.5 * studentTwoSided(t, nu);
-  return t >= 0 ? half : 1 - half;
-}
-
-/** P(|T| > |t|), the two-sided p-value. */
+/** P(|T| > |t|), the two-sided p-value, for nu > 0 degrees of freedom, not necessarily an integer; relative error about 1e-13. */
 export function studentTwoSided(t: number, nu: number): number {
   if (Number.isNaN(t)) return Number.NaN;
   if (!Number.isFinite(t)) return 0;

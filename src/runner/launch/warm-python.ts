@@ -56,11 +56,6 @@ export class WarmPython implements WarmLauncher {
     return this.#actor.getSnapshot().context.reason;
   }
 
-  /** The process id of its forkserver, if there is one. */
-  get serverPid(): number | undefined {
-    return this.#server?.pid;
-  }
-
   /** Resolves when a fork needs no further preparation, or the engine is cold. */
   async prepare(): Promise<void> {
     if (this.#readyServer === undefined) await this.#ready();
