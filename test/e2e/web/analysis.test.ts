@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import type { BatchSubmission, SamplingMethod, StudySummary, Uuid } from '../../../src/contract/types.ts';
-import { descentStudy, scriptedRunner, type Outcome } from '../../support/web-server.ts';
+import { descentStudy, scriptedRunner, type Outcome, type ScriptOptions } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
@@ -30,9 +30,9 @@ describe('web: answers of the analysis', () => {
   const suite = webSuite();
 
   /** Executes a study to its end. */
-  async function flown(submission: BatchSubmission): Promise<Uuid> {
+  async function flown(submission: BatchSubmission, ended: ScriptOptions['outcome'] = outcome): Promise<Uuid> {
     const { batch_id } = await suite.web.coordinator.submit(submission);
-    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome: ended });
     for (;;) {
       const { batch } = await suite.web.coordinator.batch(batch_id);
       if (batch.status !== 'Pending' && batch.status !== 'Running') break;
@@ -110,5 +110,31 @@ describe('web: answers of the analysis', () => {
       expect(said!.includes('interval'), method).to.equal(method === 'monte_carlo');
       await page.context().close();
     }
+  });
+
+  it("draw Sobol' indices with their intervals, of a design for them", async () => {
+    const submission = descentStudy('indices', 64 * 5);
+    submission.config.monte_carlo.sampling_method = 'saltelli';
+    const uniform = { distribution: { type: 'uniform' as const, min: -1, max: 1 }, units: '' };
+    submission.config.dispersions = { a: uniform, b: uniform, c: uniform };
+    const batchId = await flown(submission, ({ job: { run_config: it } }) => ({
+      metadata: { y: 2 * it.parameters['a']! + it.parameters['b']! },
+    }));
+    const { page, errors } = await suite.open(`batches/${batchId}`);
+    await page.getByRole('heading', { name: 'Sobol’ indices of y' }).waitFor();
+    const drawn = page.locator('.indices').getByRole('img');
+    await drawn.first().waitFor();
+    const [a, b, c] = await drawn.evaluateAll((all) => all.map((it) => it.getAttribute('aria-label')));
+    // The variance is 4/3 + 1/3, and c has no part in it.
+    const numberAfter = (text: string | null | undefined, word: string): number =>
+      Number(new RegExp(`${word} (-?[\\d.]+)`).exec(text ?? '')?.[1]);
+    expect(numberAfter(a, 'a: first')).to.be.closeTo(0.8, 0.25);
+    expect(numberAfter(b, 'total')).to.be.closeTo(0.2, 0.15);
+    expect(c).to.match(/^c: first .*, not told apart from 0, total .*, not told apart from 0$/);
+    expect(await page.locator('.indices .pale').count()).to.be.at.least(2);
+    expect(await page.getByText('[−∞, ∞]').count()).to.equal(0);
+    await page.getByText(/The runs of a block share inputs/).waitFor();
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
   });
 });
