@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from .errors import SimbatchError as SimbatchError
     from .errors import StudyError as StudyError
     from .errors import UnreachableError as UnreachableError
+    from .evaluator.evaluator import Evaluator as Evaluator
+    from .evaluator.values import EvaluationError as EvaluationError
+    from .evaluator.values import Failure as Failure
     from .local.embedded import stop as stop
     from .local.opening import open as open
     from .points.loop import tell_and_ask as tell_and_ask
@@ -75,6 +78,8 @@ _HOMES = {
     ".batch.rounds": "Round",
     ".batch.runs": "RunView",
     ".errors": "ApiError LocalError MissingPackageError NotReadyError ProgramNotFoundError SimbatchError StudyError UnreachableError",
+    ".evaluator.evaluator": "Evaluator",
+    ".evaluator.values": "EvaluationError Failure",
     ".local.embedded": "stop",
     ".local.opening": "open",
     ".points.loop": "tell_and_ask",

@@ -34,11 +34,11 @@ GROUPS = [
         + ["Triangular", "Discrete", "Empirical", "Table", "Chosen"],
     ),
     ("Studies at a coordinator", ["connect", "open", "stop", "Coordinator", "Batch", "RunView"]),
-    ("Points from outside", ["Round", "product", "tell_and_ask"]),
+    ("Points from outside", ["Evaluator", "Failure", "Round", "product", "tell_and_ask"]),
     ("In a simulation", ["run", "Run", "Parameters"]),
     (
         "Errors",
-        ["SimbatchError", "ApiError", "StudyError", "UnreachableError", "NotReadyError", "MissingPackageError"]
+        ["SimbatchError", "ApiError", "StudyError", "UnreachableError", "NotReadyError", "MissingPackageError", "EvaluationError"]
         + ["ProgramNotFoundError", "LocalError", "RunConfigError"],
     ),
 ]

@@ -64,20 +64,20 @@ def argument_of(pointer: str, correlations: Optional[List[Tuple[str, str]]] = No
 
 
 _ROUND_ARGUMENTS: Tuple[Tuple[str, str], ...] = (
-    (r"/columns/([^/]+)/(\d+)", 'rows[{1}]["{0}"]'),
-    (r"/columns/([^/]+)", 'rows["{0}"]'),
-    (r"/columns", "rows"),
+    (r"/columns/([^/]+)/(\d+)", '{rows}[{1}]["{0}"]'),
+    (r"/columns/([^/]+)", '{rows}["{0}"]'),
+    (r"/columns", "{rows}"),
     (r"/draws/(\d+)", "draws[{0}]"),
     (r"/(draws|key|round|label|note)", "{0}"),
 )
 
 
-def round_argument(pointer: str) -> str:
-    """The argument of `Batch.append` for a JSON Pointer into its request; the pointer itself where there is none."""
+def round_argument(pointer: str, rows: str = "rows") -> str:
+    """The argument of `Batch.append` for a JSON Pointer into its request; the pointer itself where there is none. rows: their name."""
     for pattern, form in _ROUND_ARGUMENTS:
         found = re.fullmatch(pattern, pointer)
         if found is not None:
-            return form.format(*(part.replace("~1", "/").replace("~0", "~") for part in found.groups()))
+            return form.format(*(part.replace("~1", "/").replace("~0", "~") for part in found.groups()), rows=rows)
     return pointer
 
 

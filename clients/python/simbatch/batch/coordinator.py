@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ..api.problems import argument_of
 from ..api.transport import DEFAULT_RETRY_S, DEFAULT_TIMEOUT_S, PathLike, Transport, credential, segment
@@ -14,7 +14,9 @@ from .batch import Batch
 from .connection import Connection
 
 if TYPE_CHECKING:
+    from ..evaluator.evaluator import Evaluator
     from ..study.description import StudyDescription
+    from ..study.study import Study
 
 
 def connect(
@@ -102,6 +104,43 @@ class Coordinator(Connection):
             if "cannot meet" in line:
                 warnings.warn(line, stacklevel=3)
         return made
+
+    def evaluator(
+        self,
+        simulation: Union[str, "Study"],
+        *,
+        version: Optional[str] = None,
+        inputs: Optional[Sequence[str]] = None,
+        outputs: Optional[Sequence[str]] = None,
+        fixed: Optional[Mapping[str, float]] = None,
+        failed: str = "nan",
+        noise: bool = False,
+        retry_failed: bool = False,
+        budget: Optional[int] = None,
+        progress: bool = True,
+        label: Optional[str] = None,
+    ) -> "Evaluator":
+        """A simulation as a function: `f = sb.connect().evaluator("rocket", version="1.4", inputs=["mass", "cd"], outputs=["miss_m"])`,
+        then `Y = f(X)`.
+
+        simulation: the name of one that runners offer, with its `version`, or a Study, whose chosen inputs are then the inputs.
+        inputs: the parameters in the order of the columns of X. outputs: those in the order of the columns of the answer; None: all
+        numbers that the first completed run reports. fixed: numbers of parameters that stay the same.
+        failed: `"nan"` or `"raise"`, for rows whose run fails. noise: every row of every call is a run of its own; a repeated program
+        gets the same runs for the same calls. retry_failed: points that have failed are executed again, once a call.
+        budget: the most runs of a study, 1,000,000 by default; a full one is closed, and another begins without its points.
+        progress: a bar for calls that take longer than a second. label: a text that the rounds are stored with.
+        The same simulation, version, inputs and fixed numbers are the same evaluator in every program, `simbatch evaluate` and
+        `simbatch bridge`: they share one open study, and nothing is executed twice. Nothing is sent before the first call.
+        """
+        from ..evaluator.make import named_evaluator, study_evaluator
+
+        options = {"failed": failed, "noise": noise, "retry_failed": retry_failed, "progress": progress, "label": label}
+        if isinstance(simulation, str):
+            return named_evaluator(self, simulation, version, inputs, outputs, fixed, budget, options)
+        if version is not None or inputs is not None or fixed is not None:
+            raise TypeError("version, inputs and fixed are those of the study; leave them out")
+        return study_evaluator(self, simulation._for_points(budget), outputs, options)
 
     def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:
         """The answer to a submission; None when the key belongs to a batch that was deleted."""

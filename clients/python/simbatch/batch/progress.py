@@ -63,15 +63,15 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
         print(sentence, file=sys.stderr)
 
 
-def bar_of(name: str, total: int) -> Any:
-    """A bar of so many runs: `show` it, then `close` it."""
+def bar_of(name: str, total: int, *, stays: bool = True) -> Any:
+    """A bar of so many runs: `show` it, then `close` it. stays: it is seen after its end."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # without ipywidgets a notebook gets a bar of text
             from tqdm.auto import tqdm
     except ImportError:
-        return _Lines(name, total)
-    return _Tqdm(tqdm(total=total, desc=name, unit="run"))
+        return _Lines(name, total, stays)
+    return _Tqdm(tqdm(total=total, desc=name, unit="run", leave=stays))
 
 
 def ended_of(jobs: Mapping[str, int]) -> int:
@@ -125,10 +125,10 @@ class _Tqdm:
 
 
 class _Lines:
-    """A line every 10 s, and one at the end."""
+    """A line every 10 s, and one at the end where it stays."""
 
-    def __init__(self, name: str, total: int) -> None:
-        self._name, self._total, self._next = name, total, time.monotonic() + _LINE_S
+    def __init__(self, name: str, total: int, stays: bool) -> None:
+        self._name, self._total, self._stays, self._next = name, total, stays, time.monotonic() + _LINE_S
         self._text = ""
 
     def show(self, ended: int, words: str, eta: Optional[Mapping[str, float]] = None) -> None:
@@ -140,4 +140,5 @@ class _Lines:
             print(self._text, file=sys.stderr)
 
     def close(self) -> None:
-        print(self._text, file=sys.stderr)
+        if self._stays:
+            print(self._text, file=sys.stderr)

@@ -10,6 +10,8 @@ from .distributions import Distribution, Fixed, Table, number
 from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Saltelli, Telemetry, given
 from .scipy_stats import from_scipy, is_frozen
 
+DEFAULT_BUDGET = 1_000_000
+"""The most runs of a study with chosen inputs, where its user gives no other number."""
 _METHODS = {
     "sobol": "quasi_monte_carlo",
     "quasi_monte_carlo": "quasi_monte_carlo",
@@ -40,8 +42,10 @@ def sampling_method(method: Union[str, Saltelli]) -> str:
 
 
 def runs_of(runs: Optional[int], method: Union[str, Saltelli], inputs: Mapping[str, Distribution]) -> int:
-    """The number of runs, which follows from the design of `Saltelli` and is given with any other method."""
+    """The number of runs, which follows from the design of `Saltelli`, has a default for points from outside, and is given with any other method."""
     if not isinstance(method, Saltelli):
+        if runs is None and any(one.type == "chosen" for one in inputs.values()):
+            return DEFAULT_BUDGET
         if runs is None:
             raise TypeError("runs is missing: give the number of runs of the study")
         return _integer("runs", runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from .description import StudyDescription
 from .parts import Policy
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import os
 
     from ..batch.batch import Batch
+    from ..evaluator.evaluator import Evaluator
     from .trial import Trial
 
 
@@ -21,9 +22,9 @@ class Study(StudyDescription):
     simulation: a function of the parameters, `f(p)` or `f(p, run)`, that returns a mapping of outputs; or the name of a
         simulation that runners offer (then `entrypoint` is the script for runs on this machine).
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
-    runs: number of runs of the design; it follows from `Saltelli`.
+    runs: number of runs of the design; it follows from `Saltelli`. With chosen inputs the most that there may be, 1,000,000 when None.
     method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), `Saltelli(base=1024)` for Sobol' indices, or
-        `adaptive`: it begins without runs, `Batch.append` gives them, and `runs` is the most that it may have.
+        `adaptive`: it begins without runs, and `Batch.append` gives them.
     seed: 0 to 2**63 - 1. None: derived from the name of the study and the names of the inputs, so that a study with a changed
         function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
@@ -102,3 +103,38 @@ class Study(StudyDescription):
         local = embedded(folder, keep=keep)
         local.runner_for(study, workers)
         return local.coordinator().submit(study, again=again)
+
+    def evaluator(
+        self,
+        workers: Optional[int] = None,
+        *,
+        outputs: Optional[Sequence[str]] = None,
+        failed: str = "nan",
+        noise: bool = False,
+        retry_failed: bool = False,
+        budget: Optional[int] = None,
+        progress: bool = True,
+        label: Optional[str] = None,
+        keep: bool = False,
+        folder: Union[str, "os.PathLike[str]"] = ".simbatch",
+    ) -> "Evaluator":
+        """The simulation as a function of the chosen inputs, executed on this machine: `f = study.evaluator(workers=8)`, then `Y = f(X)`.
+
+        workers, keep, folder: as `run` takes them. budget: `runs` of the study by default. The others: as
+        `Coordinator.evaluator` takes them; `sb.connect(url).evaluator(study)` is the same on a pool. Inputs that are not chosen are fixed or
+        drawn: a point then has the numbers of its first run, unless `noise`.
+        """
+        from ..evaluator.make import study_evaluator
+        from ..local.embedded import embedded
+
+        study = self._for_points(budget)
+        local = embedded(folder, keep=keep)
+        local.runner_for(study, workers)
+        options = {"failed": failed, "noise": noise, "retry_failed": retry_failed, "progress": progress, "label": label}
+        return study_evaluator(local.coordinator(), study, outputs, options)
+
+    def _for_points(self, budget: Optional[int]) -> "Study":
+        """The study to which an evaluator appends its points."""
+        from ..evaluator.make import as_adaptive
+
+        return self.changed(**as_adaptive(self, budget))

@@ -1,0 +1,100 @@
+"""The open study of an evaluator: found by its label, made where there is none, replaced where it is closed or full."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, TypeVar
+
+from ..api.transport import segment
+from ..batch.batch import Batch
+from ..errors import ApiError
+from .identity import EVALUATOR_LABEL
+
+if TYPE_CHECKING:
+    from ..batch.connection import Connection
+    from ..study.description import StudyDescription
+
+_Result = TypeVar("_Result")
+# After these refusals another study may take the points.
+_GONE = ("study-closed", "unknown-batch", "budget-exhausted")
+# A program that closes each study as soon as it is made ends the search.
+_MOST_STUDIES = 5
+
+
+class Home:
+    """The study to which an evaluator appends. Threads may share it."""
+
+    def __init__(self, connection: "Connection", study: "StudyDescription", identity: str) -> None:
+        self.identity = identity
+        self._connection, self._study = connection, study
+        self._label = f"{EVALUATOR_LABEL}={identity}"
+        self._lock = threading.Lock()
+        self._batch: Optional[Batch] = None
+
+    def batch(self) -> Batch:
+        """The study, found or made at the first call."""
+        with self._lock:
+            if self._batch is None:
+                self._batch = self._open() or self._made()
+            return self._batch
+
+    def using(self, ask: Callable[[Batch], _Result]) -> _Result:
+        """The answer of the study to a request; of the next one, where this one is closed, gone or full.
+
+        A request for which even a study without rounds is too small is refused: the next one would be as small.
+        """
+        for attempt in range(_MOST_STUDIES):
+            batch = self.batch()
+            try:
+                return ask(batch)
+            except ApiError as error:
+                is_full = error.code == "budget-exhausted"
+                if error.code not in _GONE or attempt == _MOST_STUDIES - 1:
+                    raise
+                if is_full and not batch.refresh()["batch"].get("rounds"):
+                    raise
+                if is_full:
+                    batch.close()
+                self.leave(batch)
+        raise AssertionError("unreachable")
+
+    def leave(self, batch: Batch) -> None:
+        """Looks for the study anew at the next call, unless another thread has done so."""
+        with self._lock:
+            if self._batch is batch:
+                self._batch = None
+
+    def _open(self) -> Optional[Batch]:
+        """The oldest study of this identity that takes rounds."""
+        for page in self._connection.transport.pages("/batches", {"label": self._label, "status": ["Pending", "Running"]}):
+            for one in page:
+                if "budget" in one and not one.get("closed"):
+                    return Batch(self._connection, one["id"], one, study=self._study)
+        return None
+
+    def _made(self) -> Batch:
+        """A new study; that of another program, where both make one at once."""
+        count = sum(len(page) for page in self._connection.transport.pages("/batches", {"label": self._label}))
+        for key in (f"evaluator-{self.identity}-{count}", f"evaluator-{self.identity}-{os.urandom(8).hex()}"):
+            self._submit(key)
+            found = self._open()
+            if found is not None:
+                return found
+        raise ApiError(409, "study-closed", "the study of the evaluator was closed as soon as it was made; call again")
+
+    def _submit(self, key: str) -> None:
+        submission = self._submission()
+        try:
+            answer: Dict[str, Any] = self._connection.transport.post("/jobs", submission, idempotency_key=key)
+            self._connection.transport.get(f"/batches/{segment(answer['batch_id'])}")
+        except ApiError as error:
+            # Another program has used the key, or its study was deleted since: the label finds one that is open.
+            if error.code not in ("idempotency-key-reused", "unknown-batch"):
+                raise
+
+    def _submission(self) -> Dict[str, Any]:
+        made = self._study.submission()
+        given = self._study._given.get("labels") or {}
+        made["labels"] = {**given, EVALUATOR_LABEL: self.identity}
+        return made
