@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import simbatch as sb
+from simbatch.evaluator.identity import digest_of_rows
 
 from .conftest import package
 
@@ -42,6 +43,8 @@ def test_rounds_are_appended_once_and_their_results_are_in_order(local):
     assert [(row["run_id"], row["class"], row["parameters.r"]) for row in found] == [(0, "ok", 0.22), (1, "crashed", 0.4), (2, "ok", 0.25)]
     assert found[1]["outputs.loss"] is None and "too wide" in found[1]["error"] and found[0]["error"] is None
     assert (first.counts, first.complete, first.repeated) == ({"ok": 2, "crashed": 1}, True, False)
+
+    assert first.digest == digest_of_rows({"r": [0.22, 0.4, 0.25]})
 
     # The same cell again, and the same study opened by its id.
     again = study().run(workers=2)

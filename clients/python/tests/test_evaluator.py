@@ -128,12 +128,14 @@ def test_the_oldest_open_study_with_the_label_is_used(fake):
     assert json.loads(fake.requests[-1][3]) == {"columns": {"x": [1.0, 2.0]}}
 
 
-def test_a_study_is_made_under_the_key_that_every_program_uses(fake):
+def test_a_study_is_made_under_the_key_that_every_program_uses(fake, capsys):
     none = answer(200, [])
-    made = answer(200, {"batch_id": "new", "total_jobs": 0})
+    warnings = [{"pointer": "/config/dispersions/x", "detail": "is odd"}]
+    made = answer(200, {"batch_id": "new", "total_jobs": 0, "warnings": warnings})
     fake.answers = [none, answer(200, [open_batch("old", status="Completed")]), made, answer(200, {}), answer(200, [open_batch("new")]), done(1.5)]
     f = evaluator_at(fake, budget=7)
     assert f([1.0]).tolist() == [1.5]
+    assert 'simbatch: inputs["x"]: is odd' in capsys.readouterr().err
     _, _, headers, body = fake.requests[2]
     identity = identity_of("rocket", "1", ["x"], {})
     assert headers["Idempotency-Key"] == f"evaluator-{identity}-1"
@@ -159,7 +161,7 @@ def test_another_study_takes_the_points_when_one_is_closed_gone_or_full(fake):
 
 def test_failed_points_are_executed_again_once_a_call(fake):
     waiting = answer(202, {"count": 1, "appended": None, "counts": {"open": 1}, "complete": False})
-    fake.answers = [answer(200, [open_batch("a")]), waiting, waiting, answer(200, []), done(1.5)]
+    fake.answers = [answer(200, [open_batch("a")]), waiting, waiting, done(1.5)]
     f = evaluator_at(fake, retry_failed=True, label="mine", progress=False)
     assert f.one({"x": 1.0}) == {"y": 1.5}
     bodies = [json.loads(body) for method, _, _, body in fake.requests if method == "POST"]
@@ -172,13 +174,13 @@ def test_failed_points_are_executed_again_once_a_call(fake):
 def measured(p, run):
     if p["x"] > 3:
         raise ValueError("too far")
-    with open(Path(os.environ["COUNT"]) / "executed", "a") as file:
+    with open(Path(os.environ["SIM_COUNT"]) / "executed", "a") as file:
         file.write(f"{p['x']!r}\n")
     return {"y": p["x"] ** 2 + p["c"], "twice": 2 * p["x"], "seed": run.random_seed, "note": "text"}
 
 
 def study(folder, **changes):
-    arguments = {"inputs": {"x": sb.Chosen(upper=9), "c": 1.0}, "retries": 0, "environment": {"COUNT": str(folder)}, **changes}
+    arguments = {"inputs": {"x": sb.Chosen(upper=9), "c": 1.0}, "retries": 0, "environment": {"SIM_COUNT": str(folder)}, **changes}
     return sb.Study("measured", simulation=measured, **arguments)
 
 

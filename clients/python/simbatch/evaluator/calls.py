@@ -126,20 +126,15 @@ class _Bar:
 
 
 def _wait(part: Part, bar: Optional[_Bar], before: int) -> List[Mapping[str, Any]]:
-    stuck, found, is_first = Stuck(part.batch), part.first, True
-    while True:
-        if not is_first:
-            found = request(part.batch, part.columns, _WAIT_S if bar is None else bar.wait_s, {})
-        if found["complete"]:
-            points: List[Mapping[str, Any]] = found["points"]
-            return points
-        if is_first:
-            is_first = False
-            continue
+    stuck, found = Stuck(part.batch), part.first
+    while not found["complete"]:
+        found = request(part.batch, part.columns, _WAIT_S if bar is None else bar.wait_s, {})
         ended = part.count - found["counts"].get("open", 0)
         stuck.look(ended)
-        if bar is not None:
+        if bar is not None and not found["complete"]:
             bar.show(before + ended, count_problems(found["counts"]))
+    points: List[Mapping[str, Any]] = found["points"]
+    return points
 
 
 def noisy_results(home: Home, columns: Columns, keys: Sequence[str], progress: bool, label: Optional[str]) -> Results:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, TypeVar
 
+from ..api.problems import argument_of
 from ..api.transport import segment
 from ..batch.batch import Batch
 from ..errors import ApiError
@@ -88,6 +90,8 @@ class Home:
         try:
             answer: Dict[str, Any] = self._connection.transport.post("/jobs", submission, idempotency_key=key)
             self._connection.transport.get(f"/batches/{segment(answer['batch_id'])}")
+            for one in answer.get("warnings") or ():
+                print(f"simbatch: {argument_of(one['pointer'])}: {one['detail']}", file=sys.stderr)
         except ApiError as error:
             # Another program has used the key, or its study was deleted since: the label finds one that is open.
             if error.code not in ("idempotency-key-reused", "unknown-batch"):

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
@@ -64,6 +65,8 @@ class Embedded:
         self.pid = os.getpid()
         self.url = ""
         self._keep = False
+        # Threads whose requests find no coordinator revive it one after the other.
+        self._reviving = threading.Lock()
         self._socket: Optional[socket.socket] = None
         self._runner: Optional[Dict[str, Any]] = None
         self._transports: List[Transport] = []
@@ -127,13 +130,15 @@ class Embedded:
         """The address after the coordinator could not be reached."""
         if self.pid != os.getpid():
             return None
-        self.connect()
-        if self._runner is not None:
-            self._start_runner()
-        return self.url
+        with self._reviving:
+            self.connect()
+            if self._runner is not None:
+                self._start_runner()
+            return self.url
 
     def _failures(self) -> List[str]:
-        names = (self._ask({}) or {}).get("failed") or []
+        with self._reviving:
+            names = (self._ask({}) or {}).get("failed") or []
         return [f"the runner {name} does not start: {self._last_words(f'runner-{name}.log')}" for name in names]
 
     def _state(self) -> Dict[str, Any]:
