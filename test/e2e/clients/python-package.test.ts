@@ -120,6 +120,7 @@ print(len(study.sample()), study)`;
         '_run.py',
         'study/study.py',
         'points/rows.py',
+        'evaluator/calls.py',
         'local/supervisor.py',
         'functions/execute.py',
       ])
