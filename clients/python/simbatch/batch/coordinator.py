@@ -16,7 +16,6 @@ from .connection import Connection
 if TYPE_CHECKING:
     from ..evaluator.evaluator import Evaluator
     from ..study.description import StudyDescription
-    from ..study.study import Study
 
 
 def connect(
@@ -107,7 +106,7 @@ class Coordinator(Connection):
 
     def evaluator(
         self,
-        simulation: Union[str, "Study"],
+        simulation: "Union[str, StudyDescription]",
         *,
         version: Optional[str] = None,
         inputs: Optional[Sequence[str]] = None,
@@ -123,7 +122,7 @@ class Coordinator(Connection):
         """A simulation as a function: `f = sb.connect().evaluator("rocket", version="1.4", inputs=["mass", "cd"], outputs=["miss_m"])`,
         then `Y = f(X)`.
 
-        simulation: the name of one that runners offer, with its `version`, or a Study, whose chosen inputs are then the inputs.
+        simulation: its name, as runners offer it, with its `version`, or a Study, whose chosen inputs are then the inputs.
         inputs: the parameters in the order of the columns of X. outputs: those in the order of the columns of the answer; None: all
         numbers that the first completed run reports. fixed: numbers of parameters that stay the same.
         failed: `"nan"` or `"raise"`, for rows whose run fails. noise: every row of every call is a run of its own; a repeated program
@@ -133,14 +132,14 @@ class Coordinator(Connection):
         The same simulation, version, inputs and fixed numbers are the same evaluator in every program, `simbatch evaluate` and
         `simbatch bridge`: they share one open study, and nothing is executed twice. Nothing is sent before the first call.
         """
-        from ..evaluator.make import named_evaluator, study_evaluator
+        from ..evaluator.make import for_points, named_evaluator, study_evaluator
 
         options = {"failed": failed, "noise": noise, "retry_failed": retry_failed, "progress": progress, "label": label}
         if isinstance(simulation, str):
             return named_evaluator(self, simulation, version, inputs, outputs, fixed, budget, options)
         if version is not None or inputs is not None or fixed is not None:
             raise TypeError("version, inputs and fixed are those of the study; leave them out")
-        return study_evaluator(self, simulation._for_points(budget), outputs, options)
+        return study_evaluator(self, for_points(simulation, budget), outputs, options)
 
     def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:
         """The answer to a submission; None when the key belongs to a batch that was deleted."""

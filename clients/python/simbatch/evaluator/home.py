@@ -93,7 +93,7 @@ class Home:
             for one in answer.get("warnings") or ():
                 print(f"simbatch: {argument_of(one['pointer'])}: {one['detail']}", file=sys.stderr)
         except ApiError as error:
-            # Another program has used the key, or its study was deleted since: the label finds one that is open.
+            # Another program has used the key, or its study was deleted since: the label finds an open one.
             if error.code not in ("idempotency-key-reused", "unknown-batch"):
                 raise
 

@@ -47,8 +47,9 @@ def study_evaluator(
     return Evaluator(connection, study, identity, chosen, outputs or (list(study._given["outputs"] or ()) or None), **options)
 
 
-def as_adaptive(study: StudyDescription, budget: Optional[int]) -> Dict[str, Any]:
-    """The changes that make a study one of an evaluator."""
+def for_points(study: StudyDescription, budget: Optional[int]) -> StudyDescription:
+    """The study to which the evaluator of a study appends its points."""
     if not any(one.type == "chosen" for one in study.inputs.values()):
         raise ValueError('inputs has no parameter for the points: make one sb.Chosen(), e.g. inputs={"mass": sb.Chosen(40, 50)}')
-    return {"method": "adaptive", "runs": study.runs if budget is None else budget}
+    given = {**study._given, "method": "adaptive", "runs": study.runs if budget is None else budget}
+    return StudyDescription(given.pop("name"), **given)

@@ -124,17 +124,11 @@ class Study(StudyDescription):
         `Coordinator.evaluator` takes them; `sb.connect(url).evaluator(study)` is the same on a pool. Inputs that are not chosen are fixed or
         drawn: a point then has the numbers of its first run, unless `noise`.
         """
-        from ..evaluator.make import study_evaluator
+        from ..evaluator.make import for_points, study_evaluator
         from ..local.embedded import embedded
 
-        study = self._for_points(budget)
+        study = for_points(self, budget)
         local = embedded(folder, keep=keep)
         local.runner_for(study, workers)
         options = {"failed": failed, "noise": noise, "retry_failed": retry_failed, "progress": progress, "label": label}
         return study_evaluator(local.coordinator(), study, outputs, options)
-
-    def _for_points(self, budget: Optional[int]) -> "Study":
-        """The study to which an evaluator appends its points."""
-        from ..evaluator.make import as_adaptive
-
-        return self.changed(**as_adaptive(self, budget))
