@@ -145,6 +145,14 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'copy files of runs to this machine',
       load: async () => (await import('./commands/files/fetch.ts')).fetchCommand(),
     },
+    evaluate: {
+      summary: 'evaluate a simulation at the points of a file',
+      load: async () => (await import('./commands/rounds/evaluate.ts')).evaluateCommand(),
+    },
+    bridge: {
+      summary: 'serve a simulation to clients of UM-Bridge',
+      load: async () => (await import('./commands/rounds/bridge.ts')).bridgeCommand(),
+    },
     append: {
       summary: 'append a round of runs to an adaptive study',
       load: async () => (await import('./commands/rounds/append.ts')).appendCommand(),

@@ -48,6 +48,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'simbatch results latest --where "outputs.miss_m > 50 and class = ok"',
     'simbatch results latest -f runs.parquet',
   ],
+  evaluate: ['simbatch evaluate rocket --points x.csv --outputs miss_m -f y.csv'],
+  bridge: ['simbatch bridge --simulation rocket --inputs mass,cd --outputs miss_m'],
   append: [
     'simbatch append latest rows.csv --key generation-0 --wait',
     'simbatch append latest - --round 0 < rows.jsonl',

@@ -2,6 +2,9 @@
 import type {
   AppendedRound,
   Batch,
+  Evaluation,
+  EvaluationProgress,
+  EvaluationRequest,
   Round,
   RoundDetail,
   RoundProgress,
@@ -45,6 +48,19 @@ export class Rounds {
     const path = ['batches', batchId, 'rounds', String(round), 'results'];
     const exchange = { method: 'GET', path, query: { wait: waitSecs }, extraMs: waitSecs * 1_000 } as const;
     return (await this.#transport.send<RoundResults | RoundProgress>(exchange)).body;
+  }
+
+  /** The results of points, each executed once, or how far their runs are after `waitSecs` seconds (0 to 30). Safe to repeat. */
+  async evaluate(batchId: Uuid, request: EvaluationRequest, waitSecs = 0): Promise<Evaluation | EvaluationProgress> {
+    const path = ['batches', batchId, 'evaluate'];
+    const exchange = {
+      method: 'POST',
+      path,
+      body: request,
+      query: { wait: waitSecs },
+      extraMs: waitSecs * 1_000,
+    } as const;
+    return (await this.#transport.send<Evaluation | EvaluationProgress>(exchange)).body;
   }
 
   /** Whether the rounds are as they were appended. */

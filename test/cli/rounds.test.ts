@@ -3,14 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
-import { Client } from '../../src/client/client.ts';
-import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import { commandHere } from '../support/command-here.ts';
-import { capabilities } from '../support/fake-api.ts';
-import { listen, type TestServer } from '../support/http.ts';
-import { MemoryStore } from '../support/memory-store.ts';
-import { RESULT } from '../support/scene.ts';
+import { Throat } from '../support/throat.ts';
 
 const YAML = `config:
   simulation: {name: throat}
@@ -23,54 +16,33 @@ const YAML = `config:
 
 describe('cli/commands/rounds', () => {
   let folder: string;
-  let coordinator: Coordinator;
-  let server: TestServer;
-  let client: Client;
+  let throat: Throat;
   let batch: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'simbatch-cli-rounds-'));
-    coordinator = await openCoordinator(new MemoryStore(), systemClock);
-    server = await listen({ coordinator });
-    client = new Client({ endpoint: server.url });
-    await client.register({ id: 'a', instance: 'i', capabilities: { ...capabilities, max_concurrent_jobs: 50 } });
+    throat = await Throat.open();
     await writeFile(join(folder, 'study.yaml'), YAML);
   });
   beforeEach(async () => {
-    process.exitCode = undefined;
     batch = (await simbatch('submit', join(folder, 'study.yaml'), '-o', 'name')).stdout.trim();
   });
   after(async () => {
-    process.exitCode = undefined;
-    coordinator.releaseWaiting();
-    await server.close(1_000);
-    await coordinator.close();
+    await throat.close();
     await rm(folder, { recursive: true });
   });
 
-  const simbatch = (...args: string[]) => commandHere(...args, '--endpoint', server.url);
+  const simbatch = (...args: string[]) => throat.simbatch(...args);
   async function file(name: string, text: string): Promise<string> {
     await writeFile(join(folder, name), text);
     return join(folder, name);
   }
   const rowsOf = async (round: number): Promise<unknown> => {
-    const { results } = (await client.rounds.results(batch, round)) as {
+    const { results } = (await throat.client.rounds.results(batch, round)) as {
       results?: { parameters: { r: number }; draw: number }[];
     };
     return results?.map(({ parameters: { r }, draw }) => [r, draw]);
   };
-  /** Executes the runs that wait. A run with r = 0.4 fails. */
-  async function work(): Promise<void> {
-    const { assignments } = await client.claim('a', { instance: 'i', max_jobs: 50, wait_seconds: 0 });
-    if (assignments.length === 0) return;
-    for (const { job, attempt } of assignments) {
-      const report = { runner_id: 'a', attempt };
-      await client.start(job.id, report);
-      const r = job.run_config.parameters['r']!;
-      if (r === 0.4) await client.fail(job.id, { ...report, reason: 'invalid', error_message: 'melts' });
-      else await client.complete(job.id, { ...report, result: { ...RESULT, metadata: { y: r * r } } });
-    }
-    await work();
-  }
+  const work = () => throat.work();
 
   it('says of a study file its budget, the names that rows choose, and that it waits for rows', async () => {
     const { code, stdout } = await simbatch('submit', '--check', join(folder, 'study.yaml'));
@@ -130,7 +102,6 @@ describe('cli/commands/rounds', () => {
     const column = head.split(',').indexOf('outputs.y');
     expect(runs.map((line) => line.split(',')[column])).to.deep.equal(['0.04000000000000001', '']);
     expect(stderr).to.match(/round 0: 2 of 2 runs ended {2}1 ok {2}1 crashed/);
-    process.exitCode = undefined;
     expect((await simbatch('append', batch, rows, '--key', 'g0', '--wait')).code).to.equal(0);
   });
 
@@ -175,7 +146,7 @@ describe('cli/commands/rounds', () => {
       const { code, stderr } = await simbatch('append', batch, await file('rows.csv', text), ...flags);
       expect(stderr).to.match(message);
       expect(code).to.equal(exitCode);
-      expect((await client.batch(batch)).batch.total_jobs).to.equal(0);
+      expect((await throat.client.batch(batch)).batch.total_jobs).to.equal(0);
     });
   }
 });

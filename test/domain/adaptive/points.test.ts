@@ -1,5 +1,6 @@
-/** Rows found by their hash. */
+/** Rows found by their hash, and the identity of evaluators. */
 import { expect } from 'chai';
+import { evaluatorIdentity } from '../../../src/domain/adaptive/evaluator-identity.ts';
 import { HASH_WORDS, hashRows, PointIndex } from '../../../src/domain/adaptive/point-index.ts';
 
 const hashesOf = (...numbers: number[]): Uint32Array =>
@@ -27,5 +28,23 @@ describe('domain/adaptive/points', () => {
     for (let row = 0; row < 40; row++) index.add(words, row * HASH_WORDS, row);
     for (let row = 0; row < 40; row++)
       expect(index.find(words, row * HASH_WORDS)).to.deep.equal({ first: row, last: row });
+  });
+
+  it('identifies an evaluator by its simulation, version, inputs and fixed numbers, in any order', () => {
+    const given = { simulation: 'rocket', version: '1.4', inputs: ['mass', 'cd'], fixed: { wind: 1.5 } };
+    const identity = '88b67b8694d5cde8d9fd21e0a474e82bbbdf0742888e0c7f55ea3c0fe39d6b40';
+    expect(evaluatorIdentity(given)).to.equal(identity);
+    expect(evaluatorIdentity({ ...given, inputs: ['cd', 'mass'] })).to.equal(identity);
+    const plain = 'dc5748bb52cd88ac00be3d9f5e239870930d0b45d3853d4d036cbe49b7a0443a';
+    expect(evaluatorIdentity({ ...given, fixed: {} })).to.equal(plain);
+    const others = [
+      { simulation: 'rockets' },
+      { version: '1.5' },
+      { inputs: ['mass'] },
+      { fixed: { wind: -0 } },
+      { extra: 'a' },
+    ];
+    const identities = others.map((other) => evaluatorIdentity({ ...given, ...other }));
+    expect(new Set([...identities, identity]).size).to.equal(6);
   });
 });
