@@ -76,8 +76,15 @@ export interface Loaded<T> {
   error: Error | undefined;
 }
 
-/** Reads an address once, and again when it (or `again`) changes; keeps the previous data until then. */
-export function useRequest<T>(path: string | undefined, again: unknown = 0): Loaded<T> {
+/**
+ * Loads an address, and again when it (or `again`) changes; keeps the data of the same address until then, also where a later request
+ * fails. `load` must be the same function in every render.
+ */
+export function useLoaded<T>(
+  path: string | undefined,
+  again: unknown,
+  load: (path: string, signal: AbortSignal) => Promise<T>,
+): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
     data: undefined,
     error: undefined,
@@ -86,13 +93,20 @@ export function useRequest<T>(path: string | undefined, again: unknown = 0): Loa
   useEffect(() => {
     if (path === undefined) return undefined;
     const abort = new AbortController();
-    request<T>(path, { signal: abort.signal }).then(
-      ({ data }) => setState({ data, error: undefined, path }),
+    load(path, abort.signal).then(
+      (data) => setState({ data, error: undefined, path }),
       (error: Error) => {
-        if (!abort.signal.aborted) setState((before) => ({ ...before, error, path }));
+        if (abort.signal.aborted) return;
+        setState((before) => ({ data: before.path === path ? before.data : undefined, error, path }));
       },
     );
     return () => abort.abort();
-  }, [path, again]);
+  }, [path, again, load]);
   return state.path === path ? state : { data: undefined, error: undefined };
 }
+
+const read = async <T>(path: string, signal: AbortSignal): Promise<T> => (await request<T>(path, { signal })).data;
+
+/** The answer to `GET` of an address, see `useLoaded`. */
+export const useRequest = <T>(path: string | undefined, again: unknown = 0): Loaded<T> =>
+  useLoaded<T>(path, again, read);

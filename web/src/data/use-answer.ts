@@ -1,7 +1,6 @@
 /** Answers about a study: waited for while they are computed, and asked again while the study runs. */
-import { useEffect, useState } from 'react';
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
-import { request, type Loaded } from './api.ts';
+import { request, useLoaded, type Loaded } from './api.ts';
 import { useRefresh } from './use-refresh.ts';
 
 /** Asks until the answer is there. Only an answer that is still being computed says when to come back. */
@@ -19,21 +18,5 @@ export function useAnswer<T>(study: BatchStatusResponse | undefined, question: s
   const batch = study?.batch;
   const round = useRefresh(batch?.status === 'Pending' || batch?.status === 'Running');
   const path = question === undefined || batch === undefined ? undefined : `/batches/${batch.id}/${question}`;
-  const [state, setState] = useState<Loaded<T> & { path: string | undefined }>({
-    data: undefined,
-    error: undefined,
-    path,
-  });
-  useEffect(() => {
-    if (path === undefined) return undefined;
-    const abort = new AbortController();
-    answerTo<T>(path, abort.signal).then(
-      (data) => setState({ data, error: undefined, path }),
-      (error: Error) => {
-        if (!abort.signal.aborted) setState({ data: undefined, error, path });
-      },
-    );
-    return () => abort.abort();
-  }, [path, batch?.status, round]);
-  return state.path === path ? state : { data: undefined, error: undefined };
+  return useLoaded<T>(path, `${batch?.status} ${round}`, answerTo);
 }
