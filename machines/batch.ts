@@ -26,7 +26,7 @@ function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
 const isIdle = (c: Counters): boolean => pendingRuns(c) === 0 && activeRuns(c) === 0;
 /** A batch that grows waits for the next round instead. */
 const isOver = (c: BatchContext): boolean => c.growing === undefined && isIdle(c);
-/** A study that stops because its requirements are settled has reached its end. */
+/** A study that stops by its rule has reached its end. */
 const wasCancelled = (c: BatchContext): boolean => c.cancelRequested && c.settledAtRunId === undefined;
 const allCancelled = (c: BatchContext): boolean => c.totalJobs > 0 && c.cancelled === c.totalJobs;
 
@@ -44,10 +44,13 @@ const ends = [
   { guard: 'over', target: 'Failed', actions: 'emitFailed' },
 ] as const;
 
-/** The reason of a cancellation: the client's, settled requirements, or the limit on failures. */
+/** The reason of a cancellation: the client's, the rule by which the study stops, or the limit on failures. */
 function cancelReasonOf(c: BatchContext, event: BatchEvent): string | undefined {
   if (event.type === 'CANCEL') return event.reason;
-  if (event.type === 'SETTLE') return `every requirement was settled at run ${event.runId}`;
+  if (event.type === 'SETTLE')
+    return c.stopWhen === 'precise'
+      ? `every precision was reached at run ${event.runId}`
+      : `every requirement was settled at run ${event.runId}`;
   return `${failures(c)} runs failed, which reaches max_failures (${c.maxFailures ?? 0})`;
 }
 
@@ -62,6 +65,9 @@ const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType
   CANARY_LATE: 'canary-late',
   JOBS_CHANGED: 'max-failures',
 };
+/** The entry of the history for the end that an event brings to open runs. */
+const endEntryOf = (c: BatchContext, { type }: BatchEvent): BatchHistoryType | undefined =>
+  type === 'SETTLE' && c.stopWhen === 'precise' ? 'precise' : FLOW_ENTRIES[type];
 const reasonOf = (event: BatchEvent): string | undefined => ('reason' in event ? event.reason : undefined);
 
 const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: BatchEvent): BatchFlow => ({
@@ -104,7 +110,7 @@ export const batchMachine = setup({
     overAndCancelled: ({ context }) => isOver(context) && (wasCancelled(context) || allCancelled(context)),
     overWithResults: ({ context }) => isOver(context) && (context.completed > 0 || context.totalJobs === 0),
     tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
-    stopsWhenSettled: ({ context }) => context.stopWhen === 'settled' && !context.cancelRequested,
+    stopsByItself: ({ context }) => context.stopWhen !== undefined && !context.cancelRequested,
     growing: ({ context }) => context.growing === true,
     mayGrow: ({ context: c, event }) =>
       event.type === 'APPEND' && c.growing === true && event.count > 0 && c.totalJobs + event.count <= (c.budget ?? 0),
@@ -140,7 +146,7 @@ export const batchMachine = setup({
         waitingSinceMs: undefined,
         history: c.cancelRequested
           ? c.history
-          : withEntry(c, FLOW_ENTRIES[event.type], event.now, cancelReasonOf(c, event)),
+          : withEntry(c, endEntryOf(c, event), event.now, cancelReasonOf(c, event)),
       };
       cancelled.endedAtMs = event.now;
       return cancelled;
@@ -265,7 +271,7 @@ export const batchMachine = setup({
           { actions: 'count' },
         ],
         CANCEL: { actions: ['cancelUntouched', 'emitCancelling'] },
-        SETTLE: { guard: 'stopsWhenSettled', actions: ['settle', 'cancelUntouched', 'emitCancelling'] },
+        SETTLE: { guard: 'stopsByItself', actions: ['settle', 'cancelUntouched', 'emitCancelling'] },
         ...flowTransitions,
         ...growth,
       },

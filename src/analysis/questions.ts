@@ -12,6 +12,7 @@ import { compare } from './questions/compare.ts';
 import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
 import { indices } from './questions/indices.ts';
+import { precision } from './questions/precision.ts';
 import { sensitivity } from './questions/sensitivity.ts';
 import { summary } from './questions/summary.ts';
 import { telemetryBand } from './questions/telemetry-band.ts';
@@ -25,6 +26,7 @@ export const QUESTIONS = [
   summary,
   distributions,
   verdicts,
+  precision,
   sensitivity,
   indices,
   attribution,

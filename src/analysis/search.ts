@@ -1,4 +1,4 @@
-/** Searches among the integers for the place where a monotone condition changes. */
+/** Searches for the place where a monotone condition changes, among the integers and in an interval. */
 
 /** Beyond this no count of runs makes sense. */
 const MAX_COUNT = 2 ** 50;
@@ -27,4 +27,18 @@ function bisect(below: number, above: number, holds: (m: number) => boolean): nu
     else below = middle;
   }
   return above;
+}
+
+/** Number of halvings, after which the ends agree to the last digits that are shown. */
+const HALVINGS = 50;
+
+/** The place in [from, to] at which a condition that fails below begins to hold, to 1e-12; an end is never evaluated. */
+export function placeOfChange(from: number, to: number, holds: (place: number) => boolean): number {
+  let [below, above] = [from, to];
+  for (let round = 0; round < HALVINGS && above - below > 1e-12; round++) {
+    const middle = (below + above) / 2;
+    if (holds(middle)) above = middle;
+    else below = middle;
+  }
+  return above === to ? to : below === from ? from : (below + above) / 2;
 }

@@ -4,6 +4,9 @@ import { DEFAULT_QUANTILES, isMeanDoubtful, summarizeOutput } from './outputs/ou
 import { judgeRequirement } from './requirements/judge.ts';
 import type { MissingRule, Requirement, StudySummary } from '../contract/types.ts';
 import { DEFAULT_CONFIDENCE } from './requirements/requirement.ts';
+import { anytimeWarnings, withAnytimeIntervals } from './precision/anytime.ts';
+import { precisionsReached } from './precision/judge.ts';
+import type { ParsedPrecision } from './precision/precision.ts';
 import { requireShare } from './request-checks.ts';
 import { shadowClause, shadowRules } from './shadow.ts';
 import {
@@ -30,6 +33,8 @@ export interface SummaryRequest {
   units?: ReadonlyMap<string, string>;
   /** `any` when absent. */
   missing?: MissingRule;
+  /** The precisions at which the study stops. */
+  precisions?: readonly ParsedPrecision[];
 }
 
 /**
@@ -46,7 +51,9 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
   const shadow = shadowRules(table, requirements);
   const names = [...new Set([...outputNames(table), ...table.texts.keys()])];
   const options = { ...request, confidence, quantiles };
-  const outputs = names.map((name) => summarizeOutput(table, name, options));
+  const fixed = names.map((name) => summarizeOutput(table, name, options));
+  const { precisions = [] } = request;
+  const outputs = withAnytimeIntervals(fixed, table, precisions, confidence);
   return {
     ...header,
     warnings: [
@@ -54,12 +61,14 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
       ...(header.n_used === 0 ? [] : methodWarnings(table)),
       ...omissionWarnings(table),
       ...skewWarnings(outputs),
+      ...anytimeWarnings(precisions),
       ...missingWarnings(request.missing),
     ],
     sentence: [studySentence(table, header), ...(shadow === undefined ? [] : [shadowClause(shadow)])].join('; '),
     outputs,
     failures: failurePatterns(table),
     requirements: requirements.map((requirement) => judgeRequirement(table, requirement, requirements)),
+    ...(precisions.length === 0 ? {} : { precision: precisionsReached(table, precisions, request.units ?? new Map()) }),
     ...(shadow === undefined ? {} : { shadow }),
   };
 }

@@ -61,6 +61,7 @@ export const BATCH_HISTORY_TYPES = [
   'resumed',
   'max-failures',
   'settled',
+  'precise',
   'cancelled',
   'closed',
 ] as const;
@@ -122,9 +123,20 @@ export type MissingRule = (typeof MISSING_RULES)[number];
 export const LOOKS = ['once', 'continuous'] as const;
 export type Look = (typeof LOOKS)[number];
 
-/** When a study stops by itself. `settled`: once every requirement is settled on the complete prefix of runs. */
-export const STOP_RULES = ['settled'] as const;
+/**
+ * When a study stops by itself, decided on the complete prefix of runs. `settled`: once every requirement is settled. `precise`: once every
+ * precision is reached.
+ */
+export const STOP_RULES = ['settled', 'precise'] as const;
 export type StopRule = (typeof STOP_RULES)[number];
+
+/** The state of a precision. `open`: runs may still reach it. `out-of-reach`: no further run of the study can. */
+export const PRECISION_STATES = ['reached', 'open', 'out-of-reach', 'not-reached'] as const;
+export type PrecisionState = (typeof PRECISION_STATES)[number];
+
+/** The confidence sequences: see docs/precision.md. */
+export const SEQUENCES = ['beta-binomial', 'empirical-bernstein', 'asymptotic', 'order-statistics'] as const;
+export type SequenceMethod = (typeof SEQUENCES)[number];
 
 export const VERDICTS = ['met', 'violated', 'not-shown', 'open'] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -31,6 +31,7 @@ export const LIMITS = {
   mergedBatches: 100,
   conditions: 1_000,
   requirements: 100,
+  precisions: 20,
   variables: 10_000,
   variableNameLength: 256,
   /** Every condition's variable, and 32 others. */

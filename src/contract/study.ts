@@ -1,5 +1,6 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
+import { precisions } from './answers/precision.ts';
 import { outputs, requirements } from './answers/requirements.ts';
 import { ADAPTIVE_ALGORITHMS, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
@@ -161,9 +162,10 @@ export const StudyPolicy = named(
     stop_when: Type.Optional(
       enumOf(
         STOP_RULES,
-        '`settled`: the open runs are cancelled once every requirement is settled on the complete prefix of runs; each is then looked at continuously.',
+        '`settled`: the open runs are cancelled once every requirement is settled on the complete prefix of runs. `precise`: once every precision is reached on it. Requirements are then looked at continuously.',
       ),
     ),
+    precision: Type.Optional(precisions),
     priority: Type.Optional(
       int32('Studies with a higher priority are served first; 0 by default.', { minimum: -1_000, maximum: 1_000 }),
     ),

@@ -10,6 +10,7 @@ export type * from './answers/conclusion.ts';
 export type * from './answers/header.ts';
 export type * from './answers/indices.ts';
 export type * from './answers/outputs.ts';
+export type * from './answers/precision.ts';
 export type * from './answers/requirements.ts';
 export type * from './answers/table.ts';
 export type * from './answers/transitions.ts';

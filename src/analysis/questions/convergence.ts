@@ -7,7 +7,7 @@ import { type QueryOf, numberQuery, textQuery } from '../../contract/queries.ts'
 import { type Quantity, convergence as converging } from '../outputs/convergence.ts';
 import { question } from '../question.ts';
 import { DEFAULT_CONFIDENCE } from '../requirements/requirement.ts';
-import { limitedToSettled } from '../requirements/settled.ts';
+import { limitedToStop } from '../stop.ts';
 import { requireOutput } from '../table/answered-study.ts';
 
 const query = {
@@ -37,7 +37,7 @@ export const convergence = question({
     const quantity = quantityIn(asked);
     if (quantity !== 'failure') requireOutput(study, output);
     const variable = study.submission.outputs?.[output]?.censored;
-    const table = limitedToSettled(study.table, study.submission);
+    const table = limitedToStop(study.table, study.submission);
     return converging(table, { output, quantity, confidence, ...given({ halfWidth, variable, missing }) });
   },
 });

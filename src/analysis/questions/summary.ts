@@ -4,8 +4,9 @@ import { StudySummary } from '../../contract/answers/outputs.ts';
 import { CONFIDENCE, MISSING } from '../../contract/answers/queries.ts';
 import { numbersQuery } from '../../contract/queries.ts';
 import { question } from '../question.ts';
+import { precisionsOf } from '../precision/planning.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
-import { limitedToSettled } from '../requirements/settled.ts';
+import { limitedToStop } from '../stop.ts';
 import { summarizeStudy } from '../summary.ts';
 import { inDeclaredOrder, unitsOfOutputs } from '../table/answered-study.ts';
 
@@ -21,11 +22,12 @@ export const summary = question({
     const units = unitsOfOutputs(study);
     const censored = new Map(declared.flatMap(([name, it]) => (it.censored ? [[name, it.censored]] : [])));
     const requirements = requirementsOf(study.submission);
-    return summarizeStudy(limitedToSettled(inDeclaredOrder(study), study.submission), {
+    return summarizeStudy(limitedToStop(inDeclaredOrder(study), study.submission), {
       ...given({ confidence, quantiles, missing }),
       requirements,
       units,
       censored,
+      precisions: precisionsOf(study.submission),
     });
   },
 });

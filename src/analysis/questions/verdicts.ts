@@ -9,7 +9,9 @@ import type { Requirement } from '../../contract/types.ts';
 import { question } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
 import { judgeStudy } from '../requirements/verdicts.ts';
-import { requireOutput } from '../table/answered-study.ts';
+import { limitedToStop } from '../stop.ts';
+import { type AnsweredStudy, requireOutput } from '../table/answered-study.ts';
+import type { RunTable } from '../table/run-table.ts';
 
 const query = {
   ...OUTPUT,
@@ -30,11 +32,15 @@ export const verdicts = question({
   check: requirementIn,
   answer(study, asked) {
     const requirement = requirementIn(asked);
-    if (requirement === undefined) return judgeStudy(study.table, requirementsOf(study.submission));
+    if (requirement === undefined) return judgeStudy(tableOf(study), requirementsOf(study.submission));
     requireOutput(study, requirement.output!);
-    return judgeStudy(study.table, [requirement]);
+    return judgeStudy(tableOf(study), [requirement]);
   },
 });
+
+/** A study that stopped at its precision is judged up to there: its cancelled runs are not unknown ones. */
+const tableOf = ({ table, submission }: AnsweredStudy): RunTable =>
+  submission.policy?.stop_when === 'precise' ? limitedToStop(table, submission) : table;
 
 /** The requirement of a query; undefined for those of the study. @throws RangeError for a part of one */
 function requirementIn(asked: QueryOf<typeof query>): Requirement | undefined {

@@ -1,7 +1,7 @@
 /** Judges a requirement on the runs of a study. */
 import { noSampleOf, type NoSample } from '../../domain/study/design-method.ts';
 import { unfinishedWarnings, dependenceWarnings } from '../table/header.ts';
-import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf } from '../table/run-table.ts';
+import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf, statisticRows } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requirementCourse } from './course.ts';
@@ -47,13 +47,13 @@ function judged(table: RunTable, requirement: Requirement, study: readonly Requi
   if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
   const outcomeOf = outcomeReader(table, parsed);
   const progress = new RequirementProgress(parsed);
-  const prefix = completePrefix(table);
+  const prefix = Math.min(completePrefix(table), statisticRows(table));
   let runs = 0;
   for (; runs < prefix && !progress.isSettled; runs++) {
     const outcome = outcomeOf(runs);
     if (outcome !== 'open') progress.take(outcome, runIdOf(table, runs));
   }
-  const isWhole = runs === table.rows && !progress.isSettled;
+  const isWhole = runs === table.rows && table.settledRows === undefined && !progress.isSettled;
   const absent = isWhole ? absentCancelled(table) : 0;
   if (absent > 0) progress.takeUnknown(absent);
   const limits = [...unfinishedWarnings(table), ...dependenceWarnings(table.method)];

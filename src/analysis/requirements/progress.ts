@@ -88,8 +88,10 @@ export class RequirementProgress {
       this.#sequential === undefined ? decideOnce(counts, requirement) : decideContinuously(counts, this.#sequential);
     const judged = passed + failed + unknown;
     const known = passed + failed;
-    // An undecided sequential test whose runs are all in has the bounds of one look at the end, marked as not planned.
-    const look = decision.verdict === 'not-shown' ? 'once' : requirement.look;
+    // An undecided sequential test whose runs are all in has the bounds of one look at the end, marked as not planned; at a stop, which depends on
+    // the runs, bounds of one look do not hold.
+    const isOneLook = decision.verdict === 'not-shown' && !limits.some(({ code }) => code === 'stopped');
+    const look = isOneLook ? 'once' : requirement.look;
     const [lower, upper] = oneSidedBounds({ passed, failed, unknown }, look, requirement.confidence);
     const answer: Omit<DecidedRequirement, 'sentence'> = {
       name: requirement.name,
@@ -112,7 +114,7 @@ export class RequirementProgress {
       warnings: [
         ...limits.filter(({ code }) => decision.settled !== 'sequential' || !OF_LATER_RUNS.has(code)),
         ...(limits.some((it) => it.code === 'cancelled') ? [] : unseenOutput(requirement, known, judged)),
-        ...(known === 0 ? [] : unplannedBounds(requirement, decision.verdict)),
+        ...(known === 0 || !isOneLook ? [] : unplannedBounds(requirement)),
         ...unknownWarnings(requirement, counts, decision.verdict),
       ],
     };
@@ -197,8 +199,8 @@ function unseenOutput({ parts }: ParsedRequirement, known: number, judged: numbe
   ];
 }
 
-function unplannedBounds({ look }: ParsedRequirement, verdict: Verdict): Warning[] {
-  if (look === 'once' || verdict !== 'not-shown') return [];
+function unplannedBounds({ look }: ParsedRequirement): Warning[] {
+  if (look === 'once') return [];
   const message = 'lower and upper are bounds for a single look, which was not planned: they decide nothing';
   return [{ code: 'bounds-not-planned', message }];
 }

@@ -88,8 +88,8 @@ export const OUTCOMES = ['open', 'pass', 'fail', 'unknown', 'excluded'] as const
 export type Outcome = (typeof OUTCOMES)[number];
 
 /**
- * The requirements that a study declares. In a study that stops when they are settled each is looked at continuously: the stop is
- * decided run by run.
+ * The requirements that a study declares. In a study that stops by itself each is looked at continuously: the stop is decided run
+ * by run.
  */
 export function requirementsOf({
   requirements = [],

@@ -1,6 +1,6 @@
 /** The test of a probability that may be looked at after every run. */
 import { betaTails } from '../special/beta.ts';
-import { leastCount, leastWithin } from '../search.ts';
+import { leastCount, leastWithin, placeOfChange } from '../search.ts';
 
 /**
  * Tests whether runs pass with at least the probability p, by two E values: `met` mixes the likelihood ratios of q against p over
@@ -67,8 +67,8 @@ export class SequentialTest {
       return log >= test.threshold;
     };
     // No E value exceeds 1 at the share itself: no other probability explains the runs better.
-    const lower = bisectProbability(0, passed / judged, (p) => !shows(p, 'met'));
-    const upper = bisectProbability((passed + unknown) / judged, 1, (p) => shows(p, 'violated'));
+    const lower = placeOfChange(0, passed / judged, (p) => !shows(p, 'met'));
+    const upper = placeOfChange((passed + unknown) / judged, 1, (p) => shows(p, 'violated'));
     return [lower, upper];
   }
 
@@ -81,18 +81,4 @@ export class SequentialTest {
     const q = this.#complement;
     return betaTails(p, passed + 2 * p, failed + 2 * q, q);
   }
-}
-
-/** Number of halvings, after which the ends agree to the last digits that are shown. */
-const HALVINGS = 50;
-
-/** The place in [from, to] at which a condition that fails below begins to hold; an end is never evaluated. */
-function bisectProbability(from: number, to: number, holds: (p: number) => boolean): number {
-  let [below, above] = [from, to];
-  for (let round = 0; round < HALVINGS && above - below > 1e-12; round++) {
-    const middle = (below + above) / 2;
-    if (holds(middle)) above = middle;
-    else below = middle;
-  }
-  return above === to ? to : below === from ? from : (below + above) / 2;
 }

@@ -6,7 +6,7 @@ import { type RunClass, RUN_CLASSES } from './run-class.ts';
 import { type RunTable, classOf, countClasses, prefixRuns, runsOf } from './run-table.ts';
 
 /** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
-export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled';
+export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled' | 'after_stop';
 
 export interface AnswerHeader {
   batch_id: string;
@@ -31,6 +31,7 @@ const LEFT_OUT: Readonly<Record<Exclusion, string>> = {
   no_value: 'completed without a value',
   after_prefix: 'after the first open run',
   after_settled: 'after the run that settled the study',
+  after_stop: 'after the run at which the study stopped',
 };
 
 /** Which runs an answer uses. */
@@ -59,7 +60,7 @@ export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOn
   const nUsed = used ?? candidates;
   if (nUsed < candidates) excluded.no_value = candidates - nUsed;
   if (runs < end) excluded.after_prefix = end - runs;
-  if (end < all) excluded.after_settled = all - end;
+  if (end < all) excluded[table.stoppedBy === 'precise' ? 'after_stop' : 'after_settled'] = all - end;
   return headerOf(table, nUsed, excluded, prefix);
 }
 
@@ -88,12 +89,19 @@ function headerOf(table: RunTable, used: number, excluded: AnswerHeader['exclude
 /** The first warnings of an answer about a study that is not over, or that was cancelled. */
 export function unfinishedWarnings(table: RunTable): Warning[] {
   const { settledRows } = table;
+  if (settledRows !== undefined && table.stoppedBy === 'precise') return stoppedWarnings(settledRows);
   if (settledRows !== undefined) {
     const message = `the study stopped at the run that settled its requirements, the last of ${settledRows}: a study that stops at a pleasant moment has a biased mean`;
     return [{ code: 'settled', message }];
   }
   const { open, cancelled } = countClasses(table);
   return unfinishedWarningsOf({ of: runsOf(table), open, cancelled });
+}
+
+/** The first warnings of an answer about a study that stopped at its precision. */
+export function stoppedWarnings(runs: number): Warning[] {
+  const message = `the study stopped after ${runs} runs, at which every precision was reached: intervals of a fixed number of runs may hold less often than their confidence there, those of the precisions do not`;
+  return [{ code: 'stopped', message }];
 }
 
 /** The first warnings of an answer, from the numbers of runs alone. */

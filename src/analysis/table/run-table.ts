@@ -2,6 +2,7 @@
 import type { CommonParts } from '../../domain/runs/failure-groups.ts';
 import type { ConditionOperator } from '../../domain/study/condition.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
+import type { StopRule } from '../../contract/types.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 
@@ -31,8 +32,10 @@ export interface RunTable {
   readonly rows: number;
   /** The runs after those of the rows, none of which has a record. */
   readonly absent?: { readonly runs: number; readonly class: 'open' | 'cancelled' };
-  /** Number of first rows that statistics use, where the study was stopped as settled at the last of them; absent: all rows. */
+  /** Number of first rows that statistics use, where the study stopped by itself at the last of them; absent: all rows. */
   readonly settledRows?: number;
+  /** The rule by which it stopped there. */
+  readonly stoppedBy?: StopRule;
   /** Absent: row i is run i. */
   readonly runIds?: Uint32Array;
   /** Absent: one design, no replicates. */

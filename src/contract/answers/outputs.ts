@@ -4,6 +4,7 @@ import { answered, enumOf, listOf, named, nullable, ref, text } from '../build.t
 import { DIRECTIONS } from '../enums.ts';
 import { count, double } from '../scalars.ts';
 import { headerMembers, openRange, probability, range, runIds, sentence } from './header.ts';
+import { PrecisionReached } from './precision.ts';
 import { RequirementVerdict } from './requirements.ts';
 
 const number = (description: string) => nullable(double(description));
@@ -16,6 +17,12 @@ const QuantileEstimate = named(
     value: double('Of the runs that have a value, by linear interpolation (type 7).'),
     interval: openRange(
       'At the confidence asked for, by order statistics of all terminal runs: it holds whatever the missing values are.',
+    ),
+    method: Type.Optional(
+      enumOf(
+        ['anytime'],
+        'Present where the interval holds at every number of runs, hence where a study stops at its precision.',
+      ),
     ),
     bounds: nullable(
       openRange(
@@ -48,7 +55,12 @@ const OutputSummary = named(
     missing: count('Completed runs without one.'),
     mean: number('Mean.'),
     mean_interval: nullable(range('Interval of the mean.')),
-    mean_method: nullable(enumOf(['t', 't-conservative', 'replicates', 'exact'], 'How the interval was made.')),
+    mean_method: nullable(
+      enumOf(
+        ['t', 't-conservative', 'replicates', 'exact', 'anytime', 'anytime-asymptotic'],
+        'How the interval was made. `anytime`: it holds at every number of runs, hence where a study stops.',
+      ),
+    ),
     mean_reason: nullable(text('Why there is no interval.')),
     sd: number('Standard deviation (n - 1).'),
     skewness: number('Third standardised moment; null where the values do not differ.'),
@@ -93,6 +105,9 @@ export const StudySummary = named(
     ),
     failures: listOf(ref(FailurePattern), 'Most frequent first.'),
     requirements: listOf(ref(RequirementVerdict), 'In the order of the study.'),
+    precision: Type.Optional(
+      listOf(ref(PrecisionReached), 'How near the runs are to each precision; absent of a study without any.'),
+    ),
     shadow: Type.Optional(
       answered(
         {

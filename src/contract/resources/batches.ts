@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
+import { PrecisionReached } from '../answers/precision.ts';
 import { RequirementVerdict } from '../answers/requirements.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
@@ -41,6 +42,11 @@ export const Batch = named(
     pause_reason: Type.Optional(text('Why it was paused.')),
     settled_at_run_id: Type.Optional(
       int32('The run at which all its requirements were settled and its open runs were cancelled; absent otherwise.'),
+    ),
+    stopped_at_run_id: Type.Optional(
+      int32(
+        'The run at which it stopped by itself (`policy.stop_when`) and its open runs were cancelled; absent otherwise.',
+      ),
     ),
     rounds: Type.Optional(int32('Rounds appended so far; absent for a study whose number of runs is fixed.')),
     budget: Type.Optional(int32('The most runs that it may have; absent for a study whose number of runs is fixed.')),
@@ -97,7 +103,7 @@ export const BatchHistory = named(
         at: timestamp('When it happened.'),
         type: enumOf(
           ['submitted', 'started', ...BATCH_HISTORY_TYPES, 'ended'],
-          '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`: a rule of `policy` cancelled the open runs. `ended`: its last run ended.',
+          '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`, `precise`: a rule of `policy` cancelled the open runs. `ended`: its last run ended.',
         ),
         reason: Type.Optional(text('The reason given, or the rule that applied.')),
         status: Type.Optional(enumOf(BATCH_STATUSES, 'Of `ended`: the status of the batch.')),
@@ -146,6 +152,12 @@ export const BatchStatusResponse = named(
       listOf(
         ref(RequirementVerdict),
         'The verdicts on the requirements of the study, on the runs of the complete prefix that have ended. Absent without requirements, for an ended study until it is judged, and in lists of batches.',
+      ),
+    ),
+    precision: Type.Optional(
+      listOf(
+        ref(PrecisionReached),
+        'How near the runs of the complete prefix are to each precision of the study. Absent without any, for an ended study until it is judged, and in lists of batches.',
       ),
     ),
   }),

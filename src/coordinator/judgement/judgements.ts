@@ -1,23 +1,22 @@
 /**
- * The verdicts on the requirements of studies while they run: each committed end of a run advances the complete prefix, and a
- * study that stops when it is settled is stopped there. Judges in slices of the event loop, after the commit, in the order of
+ * The verdicts on the requirements of studies while they run, and how near they are to their precisions: each committed end of a run advances the
+ * complete prefix, and a study whose rule is fulfilled is stopped there. Judges in slices of the event loop, after the commit, in the order of
  * runs; what is judged is stored now and then, and a restart reads the runs after that again.
  */
 import type { Fact } from '../../../machines/protocol.ts';
-import { dependenceWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
-import type { Warning } from '../../analysis/warning.ts';
+import { dependenceWarnings } from '../../analysis/table/header.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
-import type { ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
+import type { PrecisionReached, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { designMethod, type DesignMethod } from '../../domain/study/design-method.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
-import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
+import { isJudged, limitsOf, storedOf, type StoredState } from './batch-part.ts';
 import { openJudgement } from './open-judgement.ts';
 import { outcomesOfFact, outcomesOfResult } from './outcomes.ts';
 import { addStoredOutcomes, outcomesOnDisk } from './stored-outcomes.ts';
@@ -38,7 +37,7 @@ interface Entry {
   isEnded: boolean;
   isRunning: boolean;
   /** The state that was stored last. */
-  stored: { prefix: number; settled: readonly string[] };
+  stored: StoredState;
 }
 
 interface Parts {
@@ -69,7 +68,7 @@ export class Judgements {
     this.#parts = parts;
   }
 
-  /** The outcomes of a completed run under the requirements of its study; undefined for a study without any. */
+  /** The outcomes of a completed run under the requirements and precisions of its study; undefined for a study without any. */
   outcomesOf(batchId: Uuid, result: ReportedResult): string | undefined {
     const judgement = this.#entries.get(batchId)?.judgement;
     return judgement === undefined ? undefined : outcomesOfResult(judgement.study, result);
@@ -83,7 +82,7 @@ export class Judgements {
   /** Takes over an open batch after a restart, or an ended batch that is not judged to its end. */
   #takeOver(state: BatchState): void {
     const { batchId } = state.context;
-    if (this.#isStopped || (state.context.requirements ?? 0) === 0) return;
+    if (this.#isStopped || !isJudged(state)) return;
     if (this.#entries.has(batchId) || this.#unusable.has(batchId)) return;
     const stored = this.#parts.store.get(keys.verdicts(batchId));
     const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
@@ -123,22 +122,37 @@ export class Judgements {
   verdictsOf(state: BatchState): RequirementVerdict[] | undefined {
     const { batchId, requirements = 0 } = state.context;
     if (requirements === 0) return undefined;
-    const isOpen = !isTerminal(state.value);
-    if (!isOpen) {
-      const stored = this.#parts.store.get(keys.verdicts(batchId));
-      const verdicts = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord).verdicts;
-      if (verdicts === undefined) this.#takeOver(state);
-      return verdicts;
-    }
+    if (isTerminal(state.value)) return this.#final(state)?.verdicts;
     const entry = this.#entries.get(batchId);
     return entry === undefined ? undefined : this.#latest(entry, state);
+  }
+
+  /**
+   * How near the runs on disk are to the precisions of a study; undefined of one that does not stop at any, and for an ended study until it is
+   * judged.
+   */
+  precisionOf(state: BatchState): PrecisionReached[] | undefined {
+    const { batchId, stopWhen } = state.context;
+    if (stopWhen !== 'precise') return undefined;
+    if (isTerminal(state.value)) return this.#final(state)?.reached;
+    const entry = this.#entries.get(batchId);
+    return entry?.judgement.precision(dependenceWarnings(entry.method));
+  }
+
+  /** The record of an ended study that is judged to its end; judges it otherwise. */
+  #final(state: BatchState): VerdictsRecord | undefined {
+    const stored = this.#parts.store.get(keys.verdicts(state.context.batchId));
+    const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
+    if (record?.verdicts !== undefined) return record;
+    this.#takeOver(state);
+    return undefined;
   }
 
   /** The verdict so far on each requirement of each open study. */
   *openVerdicts(): Generator<Verdict> {
     for (const entry of this.#entries.values()) {
       const { judgement, method } = entry;
-      const limits = limitsOf(method, entry.state());
+      const limits = limitsOf(method, entry.state(), judgement);
       for (const at of judgement.study.requirements.keys()) yield judgement.answer(at, limits).verdict;
     }
   }
@@ -156,7 +170,7 @@ export class Judgements {
 
   #opened(batchId: Uuid): void {
     const state = this.#parts.stateOf(batchId);
-    if (state === undefined || (state.context.requirements ?? 0) === 0 || this.#entries.has(batchId)) return;
+    if (state === undefined || !isJudged(state) || this.#entries.has(batchId)) return;
     const entry = this.#open(state, undefined);
     if (entry !== undefined) entry.isRead = true;
   }
@@ -181,7 +195,7 @@ export class Judgements {
       isRead: false,
       isEnded: false,
       isRunning: false,
-      stored: { prefix: judgement.prefix, settled: judgement.settledNames },
+      stored: storedOf(judgement, record),
     };
     this.#entries.set(batchId, entry);
     return entry;
@@ -245,23 +259,28 @@ export class Judgements {
 
   #isDue({ judgement, stored }: Entry): boolean {
     if (!judgement.isBetweenRuns) return false;
+    if (judgement.isStopped && !stored.isStopped) return true;
     return judgement.prefix - stored.prefix >= STORE_EVERY || judgement.settled > stored.settled.length;
   }
 
-  /** Stores what is judged and, with the last requirement settled, stops the study, in one turn. */
+  /** Stores what is judged and, where its rule is fulfilled, stops the study, in one turn. */
   async #store(entry: Entry, isOver: boolean): Promise<void> {
     const { judgement } = entry;
     const { batchId } = judgement.study;
     const record = judgement.record();
-    const stored = { prefix: judgement.prefix, settled: judgement.settledNames };
+    const stored = storedOf(judgement);
     const names = stored.settled.filter((it) => !entry.stored.settled.includes(it));
     const settled = names.length === 0 ? {} : { settled: { names, total: stored.settled.length } };
-    if (isOver) record.verdicts = await this.#final(entry);
+    if (isOver) {
+      record.verdicts = await this.#lastVerdicts(entry);
+      const reached = judgement.precision(dependenceWarnings(entry.method));
+      if (reached !== undefined) record.reached = reached;
+    }
     await this.#parts.turns.run('judge', (turn) => {
       const state = turn.state('batch', batchId);
       if (state === undefined) return;
-      if (judgement.isSettled && !isTerminal(state.value))
-        turn.trySend('batch', batchId, { type: 'SETTLE', runId: judgement.settledAtRunId, now: turn.now });
+      if (judgement.isStopped && !isTerminal(state.value))
+        turn.trySend('batch', batchId, { type: 'SETTLE', runId: judgement.stopRunId, now: turn.now });
       turn.put(keys.verdicts(batchId), JSON.stringify(record));
       turn.emit({ type: 'batch.judged', batchId, ...settled, now: turn.now });
     });
@@ -269,8 +288,8 @@ export class Judgements {
   }
 
   /** The verdicts on an ended study, each computed within a slice. */
-  async #final(entry: Entry): Promise<RequirementVerdict[]> {
-    const limits = limitsOf(entry.method, entry.state());
+  async #lastVerdicts(entry: Entry): Promise<RequirementVerdict[]> {
+    const limits = limitsOf(entry.method, entry.state(), entry.judgement);
     const verdicts: RequirementVerdict[] = [];
     for (const at of entry.judgement.study.requirements.keys()) {
       const later = this.#parts.share.slice();
@@ -283,19 +302,11 @@ export class Judgements {
   #latest({ judgement, method }: Entry, state: BatchState): RequirementVerdict[] {
     const { clock } = this.#parts;
     const startedMs = clock.monotonicMs();
-    const limits = limitsOf(method, state);
+    const limits = limitsOf(method, state, judgement);
     return judgement.study.requirements.map((_, at) => {
       const known = judgement.latest(at);
       const isLate = clock.monotonicMs() - startedMs >= SLICE_MS;
       return known !== undefined && isLate ? known : judgement.answer(at, limits);
     });
   }
-}
-
-/** The limits that the requirements of a study share. */
-function limitsOf(method: DesignMethod, state: BatchState | undefined): Warning[] {
-  if (state === undefined) return dependenceWarnings(method);
-  const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
-  const open = Pending + Claimed + Running;
-  return [...unfinishedWarningsOf({ of: state.context.totalJobs, open, cancelled }), ...dependenceWarnings(method)];
 }

@@ -1,12 +1,13 @@
 /** Makes the judgement of a study from its submission and its stored verdicts. */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
+import { precisionsOf } from '../../analysis/precision/planning.ts';
 import { endingConditions } from '../../domain/study/condition.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
 
 /**
- * @throws Error for a requirement that this version cannot read: its study is then not judged. A record that is not usable is
+ * @throws Error for a requirement or a precision that this version cannot read: its study is then not judged. A record that is not usable is
  * reported, and the study is judged from its first run.
  */
 export function openJudgement(
@@ -23,6 +24,8 @@ export function openJudgement(
         throw new Error(`batch ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);
       return parsed;
     }),
+    precisions: precisionsOf(submission),
+    units: unitsOf(submission),
     hasConditions: endingConditions(submission.config.early_termination).length > 0,
     runs: totalJobs,
     runAt: (index: number) => selection.nth(index),
@@ -35,3 +38,8 @@ export function openJudgement(
     return new StudyJudgement(study);
   }
 }
+
+const unitsOf =
+  ({ outputs = {} }: Study['submission']) =>
+  (output: string): string | null =>
+    (Object.hasOwn(outputs, output) ? outputs[output]?.units : undefined) || null;

@@ -1,14 +1,16 @@
-/** The outcomes of a run under the requirements of its study, from its end or from its records, as letters. */
+/** The outcomes of a run under the requirements and precisions of its study, from its end or from its records, as text. */
 import type { JobEnded } from '../../../machines/protocol.ts';
+import { type ParsedPrecision, valueUnder } from '../../analysis/precision/precision.ts';
 import { type ParsedRequirement, outcomeOf } from '../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, type RunClass, runClassOf } from '../../analysis/table/run-class.ts';
 import type { JobRecord, ReportedResult, StoredResult } from '../../contract/types.ts';
 import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../domain/runs/outputs.ts';
-import { letterOf } from './pending-outcomes.ts';
+import { letterOf, outcomesText } from './pending-outcomes.ts';
 
 /** The part of a study that decides the outcomes of its runs. */
 export interface Judged {
   requirements: readonly ParsedRequirement[];
+  precisions: readonly ParsedPrecision[];
   /** Early-termination conditions are active, so that lost telemetry may have hidden that one was met. */
   hasConditions: boolean;
 }
@@ -16,24 +18,37 @@ export interface Judged {
 type Measured = Pick<ReportedResult, 'metadata' | 'execution_secs' | 'execution_time_secs' | 'telemetry'>;
 
 /** The outcomes of a completed run. */
-export function outcomesOfResult({ requirements, hasConditions }: Judged, result: Measured): string {
+export function outcomesOfResult(judged: Judged, result: Measured): string {
   const outputs = outputsOf(result.metadata);
-  const isLost = hasConditions && (result.telemetry?.lost ?? 0) > 0;
+  const isLost = judged.hasConditions && (result.telemetry?.lost ?? 0) > 0;
   const valueOf = (name: string): number =>
     numberOf(outputs.get(name)) ??
     (name === EXECUTION_SECS ? numberOf(executionSecsOf(result)) : undefined) ??
     Number.NaN;
-  return requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES.ok, valueOf, isLost))).join('');
+  return outcomesOfRun(judged, 'ok', valueOf, isLost);
 }
 
 /** The outcomes of a run that ended otherwise than Completed. */
-export const outcomesOfClass = ({ requirements }: Judged, runClass: Exclude<RunClass, 'ok' | 'open'>): string =>
-  requirements.map((it) => letterOf(outcomeOf(it, CLASS_CODES[runClass], () => Number.NaN, false))).join('');
+export const outcomesOfClass = (judged: Judged, runClass: Exclude<RunClass, 'ok' | 'open'>): string =>
+  outcomesOfRun(judged, runClass, () => Number.NaN, false);
+
+function outcomesOfRun(
+  { requirements, precisions }: Judged,
+  runClass: Exclude<RunClass, 'open'>,
+  valueOf: (output: string) => number,
+  isLost: boolean,
+): string {
+  const code = CLASS_CODES[runClass];
+  const letters = requirements.map((it) => letterOf(outcomeOf(it, code, valueOf, isLost))).join('');
+  if (precisions.length === 0) return letters;
+  const values = precisions.map((it) => valueUnder(it, code, valueOf, isLost));
+  return outcomesText(letters + letterOf(runClass === 'cancelled' ? 'excluded' : 'pass'), values);
+}
 
 /** The outcomes of a run by the fact of its end; undefined for a Completed run whose fact has none. */
 export function outcomesOfFact(judged: Judged, { to, terminated, outcomes }: JobEnded): string | undefined {
   if (to === 'Completed') return outcomes;
-  return outcomesOfClass(judged, terminated === true ? 'terminated' : 'crashed');
+  return outcomesOfClass(judged, to === 'Cancelled' ? 'cancelled' : terminated === true ? 'terminated' : 'crashed');
 }
 
 /** The outcomes of a run by its records; undefined while it is open. `result` is read only for a Completed run. */

@@ -1,8 +1,9 @@
-/** The requirements of one study, judged run by run along its complete prefix. Pure: no clock, no store. */
+/** The requirements and precisions of one study, judged run by run along its complete prefix. Pure: no clock, no store. */
 import type { DecidedRequirement } from '../../analysis/requirements/answer.ts';
+import { type PrecisionsState, StudyPrecision } from '../../analysis/precision/study-precision.ts';
 import { RequirementProgress, type RequirementState } from '../../analysis/requirements/progress.ts';
 import type { Warning } from '../../analysis/warning.ts';
-import type { RequirementVerdict, Uuid } from '../../contract/types.ts';
+import type { PrecisionReached, RequirementVerdict, Uuid } from '../../contract/types.ts';
 import type { Judged } from './outcomes.ts';
 import { PendingOutcomes } from './pending-outcomes.ts';
 
@@ -12,8 +13,12 @@ export interface VerdictsRecord {
   judged: number;
   /** States of the requirements, in the order of the study. */
   requirements: RequirementState[];
+  /** The state of the precisions; absent without any, and where it is made again from the first run. */
+  precision?: PrecisionsState;
   /** The verdicts of a study that has ended; absent before. */
   verdicts?: RequirementVerdict[];
+  /** Likewise how near it came to its precisions; absent without any. */
+  reached?: PrecisionReached[];
 }
 
 export interface JudgedStudy extends Judged {
@@ -22,24 +27,32 @@ export interface JudgedStudy extends Judged {
   runs: number;
   /** The run id at an index among them. */
   runAt(index: number): number;
+  /** The units of an output, as declared. */
+  units(output: string): string | null;
 }
 
 export class StudyJudgement {
   readonly study: JudgedStudy;
   readonly #progress: readonly RequirementProgress[];
+  /** Absent of a study that does not stop at a precision. */
+  readonly #precision: StudyPrecision | undefined;
   readonly #pending: PendingOutcomes;
   readonly #answers: { open: number; limits: string; answer: DecidedRequirement }[] = [];
   #prefix: number;
-  /** The requirement that takes the next run; the ones before it have taken it. */
+  /** The requirement that takes the next run, after the last one the precisions; the ones before have taken it. */
   #next = 0;
   #isEnded = false;
 
   /** @throws RangeError when the record is not one of this study. */
   constructor(study: JudgedStudy, record?: VerdictsRecord) {
     this.study = study;
-    this.#progress = study.requirements.map((it, at) => new RequirementProgress(it, record?.requirements[at]));
-    this.#pending = new PendingOutcomes(study.requirements.length);
-    this.#prefix = record?.judged ?? 0;
+    const { requirements, precisions } = study;
+    // Quantiles keep their values in memory alone: such a study is judged from its first run again.
+    const known = precisions.length > 0 && record?.precision === undefined ? undefined : record;
+    this.#progress = requirements.map((it, at) => new RequirementProgress(it, known?.requirements[at]));
+    this.#precision = precisions.length === 0 ? undefined : new StudyPrecision(precisions, known?.precision);
+    this.#pending = new PendingOutcomes(requirements.length, precisions.length);
+    this.#prefix = known?.judged ?? 0;
   }
 
   /** The number of runs of the complete prefix that all requirements have taken. */
@@ -52,14 +65,24 @@ export class StudyJudgement {
     return this.#next === 0;
   }
 
-  /** True once every requirement is settled by the sequential test: no further run is judged. */
-  get isSettled(): boolean {
+  /** True once the rule of the study is fulfilled, `settled` where it has none: its precisions are reached, or every requirement is settled. */
+  get isStopped(): boolean {
+    return this.#precision === undefined ? this.#areSettled : this.#precision.stopRunId !== null;
+  }
+
+  /** The run at which that was so first; only of a study of which it is. */
+  get stopRunId(): number {
+    const settledAt = this.#progress.map((it) => it.toJSON().settled_at_run_id ?? 0);
+    return this.#precision?.stopRunId ?? Math.max(...settledAt);
+  }
+
+  get #areSettled(): boolean {
     return this.#progress.every((it) => it.isSettled);
   }
 
   /** True when every run is judged, or no further run has to be. */
   get isDone(): boolean {
-    return this.#prefix >= this.study.runs || this.isSettled;
+    return this.#prefix >= this.study.runs || this.isStopped;
   }
 
   /** The number of settled requirements. */
@@ -72,14 +95,9 @@ export class StudyJudgement {
     return this.study.requirements.filter((_, at) => this.#progress[at]?.isSettled === true).map((it) => it.name);
   }
 
-  /** The run at which the last requirement was settled; only of a settled study. */
-  get settledAtRunId(): number {
-    return Math.max(...this.#progress.map((it) => it.toJSON().settled_at_run_id ?? 0));
-  }
-
-  /** Adds a run that has ended; a run that is judged already changes nothing. `outcomes`: a letter for each requirement. */
+  /** Adds a run that has ended; a run that is judged already changes nothing. `outcomes`: of `outcomesText`. */
   add(index: number, outcomes: string): void {
-    if (index >= this.#prefix && !this.isSettled) this.#pending.set(index, outcomes);
+    if (index >= this.#prefix && !this.isStopped) this.#pending.set(index, outcomes);
   }
 
   /** The study has ended, and every run with a record was added: the others were cancelled before a runner took them. */
@@ -87,7 +105,7 @@ export class StudyJudgement {
     this.#isEnded = true;
   }
 
-  /** Judges the next run of the complete prefix under one requirement. Returns false when there is none. */
+  /** Judges the next run of the complete prefix under one requirement, or under the precisions. Returns false when there is none. */
   step(): boolean {
     if (this.isDone) {
       this.#pending.clear();
@@ -96,10 +114,15 @@ export class StudyJudgement {
     const index = this.#prefix;
     const outcome = this.#pending.get(index, this.#next);
     if (outcome === 'open') return this.#isEnded && this.#skip(index);
-    this.#progress[this.#next]!.take(outcome, this.study.runAt(index));
+    const runId = this.study.runAt(index);
+    const requirement = this.#progress[this.#next];
+    if (requirement !== undefined) requirement.take(outcome, runId);
+    else if (outcome === 'excluded') this.#precision!.takeCancelled(runId);
+    else this.#precision!.take((at) => this.#pending.value(index, at), runId);
     this.#next += 1;
+    const takers = this.#progress.length + (this.#precision === undefined ? 0 : 1);
     // Requirements that are settled take no run: the last decision ends the run for all of them.
-    if (this.#next < this.#progress.length && !this.isSettled) return true;
+    if (this.#next < takers && !this.isStopped) return true;
     this.#next = 0;
     this.#advanceTo(index + 1);
     return true;
@@ -109,6 +132,7 @@ export class StudyJudgement {
   #skip(index: number): boolean {
     const count = Math.min(this.#pending.absentFrom(index), this.study.runs - index);
     for (const progress of this.#progress) progress.takeUnknown(count);
+    this.#precision?.takeCancelled(this.study.runAt(index));
     this.#advanceTo(index + count);
     return true;
   }
@@ -120,7 +144,9 @@ export class StudyJudgement {
 
   /** The record of a state between two runs. */
   record(): VerdictsRecord {
-    return { judged: this.#prefix, requirements: this.#progress.map((it) => it.toJSON()) };
+    const precision = this.#precision?.toJSON();
+    const requirements = this.#progress.map((it) => it.toJSON());
+    return { judged: this.#prefix, requirements, ...(precision === undefined ? {} : { precision }) };
   }
 
   /**
@@ -129,13 +155,29 @@ export class StudyJudgement {
    */
   answer(at: number, limits: readonly Warning[]): DecidedRequirement {
     const progress = this.#progress[at]!;
-    const open = this.study.runs - this.#prefix;
+    const open = this.#open;
     const key = JSON.stringify(limits);
     const known = this.#answers[at];
     if (known?.open === open && known.limits === key) return known.answer;
     const answer = progress.answer(open, limits);
     this.#answers[at] = { open, limits: key, answer };
     return answer;
+  }
+
+  /** How near the runs are to each precision, with these limits of the study; undefined without any. It takes up to 0.2 ms for each. */
+  precision(limits: readonly Warning[]): PrecisionReached[] | undefined {
+    return this.#precision?.answers(this.#open, limits, (output) => this.study.units(output));
+  }
+
+  /** The number of runs at which the study stopped at its precision, when others follow these; undefined otherwise. */
+  get stoppedAfter(): number | undefined {
+    const { stopRunId = null, runs = 0 } = this.#precision ?? {};
+    return stopRunId !== null && runs < this.study.runs ? runs : undefined;
+  }
+
+  /** The runs that may still be judged: none after a stop at a precision. */
+  get #open(): number {
+    return this.stoppedAfter === undefined ? this.study.runs - this.#prefix : 0;
   }
 
   /** The last computed verdict on a requirement. */

@@ -17,6 +17,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Statistics } from '../scheduling/statistics.ts';
+import type { Judgements } from '../judgement/judgements.ts';
 import type { StudyHealth } from '../runs/study-health.ts';
 import type { LauncherReports } from '../pool/launcher-reports.ts';
 import type { StoreReader } from '../kernel/records/lookup.ts';
@@ -29,6 +30,7 @@ export interface FindingParts extends StoreReader, StoreWatchPart {
   statistics: Statistics;
   scheduler: Scheduler;
   launcherReports: LauncherReports;
+  judgements: Pick<Judgements, 'precisionOf'>;
   /** Returns the free bytes on the disk of the store; undefined where they are not known. */
   freeBytes: (() => Promise<number | undefined>) | undefined;
 }
@@ -53,12 +55,18 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     variables: telemetry.variables,
     image: imageOf(container.image),
     container: { environment: container.environment ?? null, image: container.image },
+    ...precisionOf(parts, state),
     ...unsentOf(parts, batchId),
     ...(await filesOf(parts, batchId, telemetry.storage.s3_bucket)),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await parts.freeBytes?.(),
   });
+}
+
+function precisionOf({ judgements }: FindingParts, state: BatchState): Pick<Situation, 'precision'> {
+  const precision = judgements.precisionOf(state);
+  return precision === undefined ? {} : { precision };
 }
 
 function unsentOf({ store }: FindingParts, batchId: Uuid): Pick<Situation, 'unsent'> {

@@ -87,10 +87,15 @@ export function batch(parts: BatchParts, batchId: Uuid): BatchStatusResponse {
   return response;
 }
 
-/** The resource of a batch with the verdicts on its requirements. */
+/** The resource of a batch with the verdicts on its requirements, and how near it is to its precisions. */
 function judgedBatch(parts: JudgedBatchParts, state: BatchState): BatchStatusResponse {
   const requirements = parts.judgements.verdictsOf(state);
-  return { ...batch(parts, state.context.batchId), ...(requirements === undefined ? {} : { requirements }) };
+  const precision = parts.judgements.precisionOf(state);
+  return {
+    ...batch(parts, state.context.batchId),
+    ...(requirements === undefined ? {} : { requirements }),
+    ...(precision === undefined ? {} : { precision }),
+  };
 }
 
 /**

@@ -7,6 +7,7 @@ import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
 import { designMethod, noSampleOf } from '../../domain/study/design-method.ts';
+import { precisionWarnings } from '../../analysis/precision/planning.ts';
 import { planningWarnings } from '../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
@@ -75,7 +76,8 @@ export function openBatch(
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),
   );
-  if (origin === undefined) warnings.push(...planningWarnings(submission, totalJobs));
+  if (origin === undefined)
+    warnings.push(...planningWarnings(submission, totalJobs), ...precisionWarnings(submission, totalJobs));
   warnings.push(...settingsWarnings(parts.directory, submission));
   const response: SubmissionResponse = {
     batch_id: batchId,

@@ -9,6 +9,7 @@ import type {
   Finding,
   JobStatus,
   OutboxRecord,
+  PrecisionReached,
   Runner,
   StoreFault,
   UnsentFiles,
@@ -70,6 +71,8 @@ export interface Situation {
   failingRunners: readonly FailingRunner[];
   /** `policy.max_failures` or `policy.canary_runs` is set. */
   isGuarded: boolean;
+  /** How near its runs are to its precisions; absent without any. */
+  precision?: readonly PrecisionReached[];
   /** Absent while no file was lost before it could be uploaded. */
   unsent?: UnsentFiles;
   /** The runners with files to send; absent where nothing is uploaded. */

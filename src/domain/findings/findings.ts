@@ -8,10 +8,12 @@ import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
 import { LIMIT_RULES } from './limits.ts';
 import { MACHINE_RULES } from './machines.ts';
+import { PRECISION_RULES } from './precision.ts';
 import { WAITING_RULES } from './waiting.ts';
 
 export const RULES: readonly Rule[] = [
   ...LIMIT_RULES,
+  ...PRECISION_RULES,
   ...FAILURE_RULES,
   ...FILE_RULES,
   ...WAITING_RULES,

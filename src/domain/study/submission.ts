@@ -5,6 +5,7 @@
 import { parseCondition } from './condition.ts';
 import { contentFaults } from './requirement-content.ts';
 import { functionFaults } from './function-code.ts';
+import { precisionFaults } from './precision.ts';
 import { storePrefixFault } from './store-prefix.ts';
 import { member } from '../../base/json/member.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
@@ -36,6 +37,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...conditionFaults(member(config, 'early_termination')),
     ...requirementFaults(member(submission, 'requirements')),
     ...stopFaults(submission),
+    ...precisionFaults(submission),
     ...adaptiveFaults(submission),
     ...functionFaults(member(config, 'simulation'), member(submission, 'code')),
   ];
@@ -163,29 +165,31 @@ function requirementFaults(requirements: unknown): Fault[] {
   return faults;
 }
 
-/** A study stops when its requirements are settled only if it has some, and if each is judged after every run. */
+/** A study stops when its requirements are settled only if it has some. Those of a study that stops are judged after every run. */
 function stopFaults(submission: unknown): Fault[] {
   const rule = member(member(submission, 'policy'), 'stop_when');
-  if (rule !== 'settled') return [];
-  if (member(submission, 'config', 'monte_carlo', 'sampling_method') === 'saltelli') {
-    const detail = 'is "settled", and runs of a saltelli design, which share inputs, have no verdict; leave it out';
-    return [{ pointer: '/policy/stop_when', detail }];
-  }
   const requirements = member(submission, 'requirements') ?? [];
-  if (!Array.isArray(requirements)) return [];
-  if (requirements.length === 0) {
-    const detail = 'is "settled", and the study has no requirement; declare `requirements`, or leave it out';
-    return [{ pointer: '/policy/stop_when', detail }];
+  if (rule === 'settled') {
+    const detail = settledFault(submission, requirements);
+    if (detail !== undefined) return [{ pointer: '/policy/stop_when', detail: `is "settled", and ${detail}` }];
   }
+  if ((rule !== 'settled' && rule !== 'precise') || !Array.isArray(requirements)) return [];
   return requirements.flatMap((it, index) =>
     member(it, 'look') === 'once'
       ? [
           {
             pointer: `/requirements/${index}/look`,
-            detail:
-              'is "once", which `stop_when: settled` excludes: the stop is decided after every run; leave one of them out',
+            detail: `is "once", which \`stop_when: ${rule}\` excludes: the stop is decided after every run; leave one of them out`,
           },
         ]
       : [],
   );
+}
+
+function settledFault(submission: unknown, requirements: unknown): string | undefined {
+  if (member(submission, 'config', 'monte_carlo', 'sampling_method') === 'saltelli')
+    return 'runs of a saltelli design, which share inputs, have no verdict; leave it out';
+  if (Array.isArray(requirements) && requirements.length === 0)
+    return 'the study has no requirement; declare `requirements`, or leave it out';
+  return undefined;
 }

@@ -4,7 +4,7 @@ import { convergence } from '../../../src/analysis/outputs/convergence.ts';
 import { oneSidedBounds } from '../../../src/analysis/requirements/bounds.ts';
 import { judgeRequirement, judgeWithCourse } from '../../../src/analysis/requirements/judge.ts';
 import { SequentialTest } from '../../../src/analysis/requirements/sequential-test.ts';
-import { limitedToSettled } from '../../../src/analysis/requirements/settled.ts';
+import { limitedToStop } from '../../../src/analysis/stop.ts';
 import { summarizeStudy } from '../../../src/analysis/summary.ts';
 import type { Requirement } from '../../../src/contract/types.ts';
 import { decisionRates, sequentialRule } from '../decision-rates.ts';
@@ -80,7 +80,7 @@ describe('analysis/requirements: bounds of the sequential test', () => {
     const clean = Array.from({ length: 30 }, (_, i) => i / 10);
     const runs: Run[] = [...clean.slice(0, 25), 'cancelled', 4.5, ...times(73, 'cancelled')];
     const submission = { requirements: [REQUIREMENT], policy: { stop_when: 'settled' as const } };
-    const settled = limitedToSettled(tableOf(runs), submission);
+    const settled = limitedToStop(tableOf(runs), submission);
     const { outputs, ...found } = summarizeStudy(settled, { requirements: [REQUIREMENT], quantiles: [0.5] });
     expect(judgeRequirement(tableOf(runs), REQUIREMENT).settled_at_run_id).to.equal(24);
     expect(found).to.deep.include({ of: 100, n_used: 25, excluded: { after_settled: 75 } });
@@ -111,6 +111,6 @@ describe('analysis/requirements: bounds of the sequential test', () => {
       ],
     ];
     for (const [label, runs, submission, layout] of rows)
-      expect(limitedToSettled(tableOf(runs, layout), submission), label).not.to.have.property('settledRows');
+      expect(limitedToStop(tableOf(runs, layout), submission), label).not.to.have.property('settledRows');
   });
 });

@@ -108,7 +108,10 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
   // A cancellation sets the time before the last active run has ended.
   if (isTerminal(value) && c.endedAtMs !== undefined) batch.ended_at = timestamp(c.endedAtMs);
   if (c.cancelReason !== undefined) batch.cancel_reason = c.cancelReason;
-  if (c.settledAtRunId !== undefined) batch.settled_at_run_id = c.settledAtRunId;
+  if (c.settledAtRunId !== undefined) {
+    batch.stopped_at_run_id = c.settledAtRunId;
+    if (c.stopWhen === 'settled') batch.settled_at_run_id = c.settledAtRunId;
+  }
   if (c.terminated !== undefined) batch.terminated_jobs = c.terminated;
   if (c.labels !== undefined) batch.labels = c.labels;
   if (c.parent !== undefined) batch.parent = { batch_id: c.parent.batchId, relation: c.parent.relation };

@@ -1,0 +1,45 @@
+/** The parts of a judgement that depend on the batch: whether it is judged, its limits, and the state that was stored last. */
+import { dependenceWarnings, stoppedWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
+import type { Warning } from '../../analysis/warning.ts';
+import type { DesignMethod } from '../../domain/study/design-method.ts';
+import type { BatchState } from '../kernel/actors/actor-kinds.ts';
+import { jobsByStatus } from '../kernel/records/to-resource.ts';
+import type { StudyJudgement, VerdictsRecord } from './study-judgement.ts';
+
+/** The state of a judgement that was stored last. */
+export interface StoredState {
+  /** Length of the prefix. */
+  prefix: number;
+  /** Names of the settled requirements. */
+  settled: readonly string[];
+  isStopped: boolean;
+}
+
+/** Whether runs of a batch are judged: it has requirements, or precisions at which it stops. */
+export const isJudged = ({ context: { requirements = 0, stopWhen } }: BatchState): boolean =>
+  requirements > 0 || stopWhen === 'precise';
+
+/** The state that a judgement stores, or that it was opened with. One that is made again from the first run has stored more than it has. */
+export function storedOf(judgement: StudyJudgement, record?: VerdictsRecord): StoredState {
+  const names = judgement.study.requirements.map((it) => it.name);
+  const settled = names.filter((_, at) => record?.requirements[at]?.verdict != null);
+  const isNew = judgement.prefix >= (record?.judged ?? 0);
+  return {
+    prefix: Math.max(judgement.prefix, record?.judged ?? 0),
+    settled: isNew ? judgement.settledNames : settled,
+    isStopped: judgement.isStopped,
+  };
+}
+
+/** The limits that the requirements of a study share. */
+export function limitsOf(
+  method: DesignMethod,
+  state: BatchState | undefined,
+  { stoppedAfter }: Pick<StudyJudgement, 'stoppedAfter'>,
+): Warning[] {
+  if (stoppedAfter !== undefined) return [...stoppedWarnings(stoppedAfter), ...dependenceWarnings(method)];
+  if (state === undefined) return dependenceWarnings(method);
+  const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
+  const open = Pending + Claimed + Running;
+  return [...unfinishedWarningsOf({ of: state.context.totalJobs, open, cancelled }), ...dependenceWarnings(method)];
+}

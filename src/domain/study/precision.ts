@@ -1,0 +1,133 @@
+/** What a study may say about its precisions, beyond the schema: quantities, bounds and targets, checked at submission. Accepts incomplete input. */
+import { closestMatch } from '../../base/text/closest-match.ts';
+import { member } from '../../base/json/member.ts';
+import type { Fault } from '../../contract/types.ts';
+import { EXECUTION_SECS } from '../runs/outputs.ts';
+import { noSampleOf, type DesignMethod } from './design-method.ts';
+import { parseRequirementCondition } from './condition.ts';
+
+/** `p` in (0, 1) for a quantile. */
+export type PrecisionQuantity = 'mean' | 'probability' | { p: number };
+
+const QUANTILE = /^p(\d{1,3}(?:\.\d{1,10})?)$/;
+const EXPECTED = 'expected mean, probability, or a quantile such as p95';
+
+/** Reads the quantity of a precision. Returns the fault as a clause when it is none. */
+export function parseQuantity(text: string): { quantity: PrecisionQuantity } | { fault: string } {
+  if (text === 'mean' || text === 'probability') return { quantity: text };
+  const percent = QUANTILE.exec(text)?.[1];
+  if (percent === undefined) return { fault: `is ${JSON.stringify(text)}; ${EXPECTED}` };
+  const p = Number(percent) / 100;
+  if (p > 0 && p < 1) return { quantity: { p } };
+  return {
+    fault: `is ${JSON.stringify(text)}, an end of the distribution, which no number of runs shows; ${EXPECTED}`,
+  };
+}
+
+type Entry = Record<string, unknown>;
+type EntryFault = readonly [member: string, detail: string];
+
+/** Returns the faults of the precisions of a presumed BatchSubmission. */
+export function precisionFaults(submission: unknown): Fault[] {
+  const policy = member(submission, 'policy');
+  const given = member(policy, 'precision');
+  const isPrecise = member(policy, 'stop_when') === 'precise';
+  const at = (detail: string): Fault[] => [{ pointer: '/policy/precision', detail }];
+  if (!isPrecise) {
+    return given === undefined ? [] : at('is for studies with `stop_when: precise`; add it, or leave the precision out');
+  }
+  const design = designFault(submission);
+  if (design !== undefined) return [{ pointer: '/policy/stop_when', detail: design }];
+  if (given === undefined || (Array.isArray(given) && given.length === 0))
+    return at('is missing; `stop_when: precise` needs at least one, such as {output, quantity: mean, half_width}');
+  if (!Array.isArray(given)) return [];
+  const entries = given.map((it): Entry => (typeof it === 'object' && it !== null ? (it as Entry) : {}));
+  const outputs = member(submission, 'outputs');
+  const declared = typeof outputs === 'object' && outputs !== null ? Object.keys(outputs) : [];
+  return entries.flatMap((entry, index) =>
+    [
+      ...outputFaults(entry, declared),
+      ...quantityFaults(entry),
+      ...boundsFaults(entry),
+      ...targetFaults(entry),
+      ...repeatFaults(entry, entries.slice(0, index)),
+    ].map(([name, detail]) => ({ pointer: `/policy/precision/${index}${name === '' ? '' : `/${name}`}`, detail })),
+  );
+}
+
+/** Why the runs of the design cannot stop at a precision. */
+function designFault(submission: unknown): string | undefined {
+  const method = member(submission, 'config', 'monte_carlo', 'sampling_method') as DesignMethod;
+  const limit = noSampleOf(method);
+  if (limit !== undefined) return `is "precise", and ${limit.why}: they have no error estimate; leave it out`;
+  if (method !== 'latin_hypercube' && method !== 'quasi_monte_carlo') return undefined;
+  return `is "precise", and the runs of one ${method} design are not independent; use monte_carlo`;
+}
+
+/** A study that declares outputs declares those of its precisions too: a misspelt one would never be reached. */
+function outputFaults({ output }: Entry, declared: readonly string[]): EntryFault[] {
+  if (typeof output !== 'string' || declared.length === 0) return [];
+  if (output === EXECUTION_SECS || declared.includes(output)) return [];
+  const meant = closestMatch(output, declared);
+  const remedy = meant === undefined ? 'declare it there, or name one of them' : `did you mean "${meant}"?`;
+  return [['output', `is ${JSON.stringify(output)}, which \`outputs\` does not declare; ${remedy}`]];
+}
+
+function quantityFaults({ quantity, condition }: Entry): EntryFault[] {
+  if (typeof quantity !== 'string') return [];
+  const parsed = parseQuantity(quantity);
+  if ('fault' in parsed) return [['quantity', parsed.fault]];
+  if (parsed.quantity !== 'probability')
+    return condition === undefined
+      ? []
+      : [['condition', `is for the quantity probability, and this one is ${quantity}; leave it out`]];
+  if (condition === undefined) return [['condition', 'is missing; a probability is that of a condition, such as "> 50"']];
+  const fault = typeof condition === 'string' ? parseRequirementCondition(condition) : undefined;
+  return typeof fault === 'string' ? [['condition', fault]] : [];
+}
+
+function boundsFaults({ quantity, bounds }: Entry): EntryFault[] {
+  if (bounds === undefined) return [];
+  if (typeof quantity === 'string' && quantity !== 'mean')
+    return [['bounds', `are for the quantity mean, and this one is ${quantity}; leave them out`]];
+  const ends = endsOf(bounds);
+  if (ends === undefined) return [];
+  const [low, high] = ends;
+  if (low > high) return [['bounds', `are ${low} to ${high}: they are reversed; write the smaller one first`]];
+  if (low === high) return [['bounds', `are both ${low}: an output that cannot differ needs no run; write two ends`]];
+  if (!Number.isFinite(high - low)) return [['bounds', `are ${low} to ${high}, wider than a double holds; narrow them`]];
+  return [];
+}
+
+const endsOf = (bounds: unknown): [number, number] | undefined =>
+  Array.isArray(bounds) && bounds.length === 2 && bounds.every((it) => typeof it === 'number')
+    ? (bounds as [number, number])
+    : undefined;
+
+function targetFaults(entry: Entry): EntryFault[] {
+  const { half_width: half, relative, quantity } = entry;
+  if (half === undefined && relative === undefined)
+    return [['', 'has neither half_width nor relative; give one of them']];
+  if (half !== undefined && relative !== undefined)
+    return [['relative', 'is given beside half_width; give one of them']];
+  const ends = quantity === 'probability' ? ([0, 1] as const) : quantity === 'mean' ? endsOf(entry.bounds) : undefined;
+  if (ends === undefined || !(ends[0] < ends[1])) return [];
+  if (relative !== undefined && ends[0] < 0 && ends[1] > 0)
+    return [
+      [
+        'relative',
+        `is a share of a mean that may be 0 (bounds ${ends[0]} to ${ends[1]}), and nothing is near 0 relative to it; give half_width`,
+      ],
+    ];
+  if (typeof half === 'number' && half >= (ends[1] - ends[0]) / 2)
+    return [['half_width', `is ${half}, and ${ends[0]} to ${ends[1]} is no wider without any run; give a smaller one`]];
+  return [];
+}
+
+function repeatFaults({ output, quantity, condition }: Entry, before: readonly Entry[]): EntryFault[] {
+  if (typeof output !== 'string' || typeof quantity !== 'string') return [];
+  const first = before.findIndex(
+    (it) => it['output'] === output && it['quantity'] === quantity && it['condition'] === condition,
+  );
+  return first === -1 ? [] : [['quantity', `is that of /policy/precision/${first} too; give each quantity once`]];
+}
