@@ -1,6 +1,6 @@
 /**
  * `npm run build && node dist/bench/validation/run.js [name ...]`: computes the coverage of the intervals and the error of verdicts and tests, and
- * writes these tables, or all, into docs/analysis.md. All draws are from fixed seeds: the tables change only with the code.
+ * writes these tables, or all, into docs/analysis.md and docs/precision.md. All draws are from fixed seeds: the tables change only with the code.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,11 @@ import { designCoverage, meanCoverage, quantileCoverage } from './coverage.ts';
 import { boundCoverage, sequentialCost, sequentialErrors } from './error-rates.ts';
 import { printedCoverage } from './printed.ts';
 import { sensitivityErrors } from './sensitivity-errors.ts';
-import { markdown, withTables } from './tables.ts';
+import { stoppingCoverage } from './stopping.ts';
+import { markdown, placeOf, withTables } from './tables.ts';
 
-const PAGE = join(packageRoot, 'docs/analysis.md');
+/** The pages; each table has its place in one of them. */
+const PAGES = ['docs/analysis.md', 'docs/precision.md'].map((it) => join(packageRoot, it));
 
 const MAKERS = {
   'sequential-error': sequentialErrors,
@@ -22,6 +24,7 @@ const MAKERS = {
   'design-coverage': designCoverage,
   'printed-coverage': printedCoverage,
   'sensitivity-error': sensitivityErrors,
+  'stopping-coverage': stoppingCoverage,
 };
 
 const asked = process.argv.slice(2);
@@ -32,4 +35,11 @@ const tables = Object.entries(MAKERS)
     console.log(`${table.name}\n${markdown(table)}\n`);
     return table;
   });
-writeFileSync(PAGE, withTables(readFileSync(PAGE, 'utf8'), tables));
+for (const page of PAGES) {
+  const text = readFileSync(page, 'utf8');
+  const own = tables.filter(({ name }) => text.includes(placeOf(name)));
+  if (own.length > 0) writeFileSync(page, withTables(text, own));
+}
+const pages = PAGES.map((page) => readFileSync(page, 'utf8')).join('');
+const lost = tables.find(({ name }) => !pages.includes(placeOf(name)));
+if (lost !== undefined) throw new Error(`no page has a place for the table "${lost.name}": ${placeOf(lost.name)}`);

@@ -91,7 +91,7 @@ function limitsNotice(data: ReportData): Markup {
   if (isOpen(data)) messages.add(`The study is ${status.batch.status}: every figure is provisional.`);
   if (status.batch.cancel_reason !== undefined)
     messages.add(
-      `${status.batch.settled_at_run_id === undefined ? 'The study was cancelled' : 'The study stopped by itself'}: ${status.batch.cancel_reason}.`,
+      `${status.batch.stopped_at_run_id === undefined ? 'The study was cancelled' : 'The study stopped by itself'}: ${status.batch.cancel_reason}.`,
     );
   const answers = [summary, verdicts, distributions, attribution, ...outputs.map((it) => it.sensitivity)];
   for (const answer of answers) for (const { message } of answer?.warnings ?? []) messages.add(message);

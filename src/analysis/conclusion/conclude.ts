@@ -2,7 +2,7 @@
 import { LEVEL_WORDS } from '../../contract/enums.ts';
 import { shortId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
-import type { AnswerLevel, BatchStatus, Finding, StudyAnswer } from '../../contract/types.ts';
+import type { AnswerLevel, BatchStatus, Finding, PrecisionReached, StudyAnswer } from '../../contract/types.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 import { nextSteps } from './next-steps.ts';
 import { withRemedy } from './remedies.ts';
@@ -23,6 +23,8 @@ interface Case extends StudySituation {
   ended: number;
   blocked: Finding | undefined;
   violated: readonly RequirementEvidence[];
+  /** The precisions that are not reached. */
+  imprecise: readonly PrecisionReached[];
   notShown: readonly RequirementEvidence[];
 }
 
@@ -44,18 +46,22 @@ const RULES: readonly Rule[] = [
   { level: 'running', applies: (it) => it.growing !== undefined, say: sayGrowing },
   { level: 'running', applies: (it) => it.evidence.counts.open > 0, say: sayRunning },
   { level: 'not_enough', applies: (it) => it.notShown.length > 0, say: sayNotShown, requirement: furthest },
+  { level: 'not_enough', applies: (it) => it.imprecise.length > 0, say: sayImprecise },
   {
     level: 'not_ok',
-    applies: ({ evidence: { requirements, counts, total } }) => requirements.length === 0 && counts.ok < total,
+    applies: ({ evidence: { requirements, precision, counts, total } }) =>
+      requirements.length === 0 && precision.length === 0 && counts.ok < total,
     say: sayIncomplete,
   },
   { level: 'ok', applies: () => true, say: sayOk },
 ];
 
 /** The situation of a study of which only the runs are known: of a family, or in a file. */
-export function situationOf({ counts, requirements }: StudyEvidence): StudySituation {
-  // A study that stops when its requirements are settled has reached its end.
-  const isSettled = requirements.length > 0 && requirements.every(({ settled }) => settled === 'sequential');
+export function situationOf({ counts, requirements, precision }: StudyEvidence): StudySituation {
+  // A study that stopped by itself has reached its end.
+  const isSettled =
+    (requirements.length > 0 && requirements.every(({ settled }) => settled === 'sequential')) ||
+    (precision.length > 0 && precision.every(({ state }) => state === 'reached'));
   const status =
     counts.open > 0
       ? 'Running'
@@ -76,6 +82,7 @@ export function conclude(evidence: StudyEvidence, situation: StudySituation): St
     ended: evidence.total - evidence.counts.open,
     blocked: isOpen ? situation.findings.find(({ severity }) => severity === 'blocked') : undefined,
     violated: evidence.requirements.filter(({ verdict }) => verdict === 'violated'),
+    imprecise: evidence.precision.filter(({ state }) => state !== 'reached'),
     notShown: evidence.requirements.filter(({ verdict }) => verdict !== 'met' && verdict !== 'violated'),
   };
   const rule = RULES.find((one) => one.applies(it))!;
@@ -108,6 +115,29 @@ function sayGrowing(it: Case): string[] {
   const left = `${budget - evidence.total} of ${plural(budget, 'run')} are left`;
   const waits = evidence.counts.open === 0 ? [`It waits for rows: append a round, or close it; ${left}`] : [];
   return [rounds === 0 ? 'no round was appended yet' : of, ...waits, ...trouble(it)];
+}
+
+/** The precision that is the farthest from its target; one without an interval comes first. */
+function leastPrecise(of: readonly PrecisionReached[]): PrecisionReached {
+  const ratio = ({ half_width: half, target }: PrecisionReached): number =>
+    half === null || target === null ? Infinity : half / target;
+  return of.toSorted((a, b) => ratio(b) - ratio(a))[0]!;
+}
+
+function precisionCount(count: number, of: number, state: string): string {
+  if (of === 1) return `the precision is ${state}`;
+  return count === of
+    ? `all ${of} precisions are ${state}`
+    : `${count} of ${of} precisions ${count === 1 ? 'is' : 'are'} ${state}`;
+}
+
+/** `mean of miss_m is 6.55 ± 0.098 m (wanted ± 0.1) at 95 % confidence after 812 runs`. */
+const withoutState = ({ sentence }: PrecisionReached): string => sentence.slice(sentence.indexOf(': ') + 2);
+
+function sayImprecise(it: Case): string[] {
+  const { precision } = it.evidence;
+  const count = precisionCount(it.imprecise.length, precision.length, 'not reached');
+  return [`${count}: ${withoutState(leastPrecise(it.imprecise))}`, ...trouble(it)];
 }
 
 /** No run gave an answer, and all that ended by themselves failed with one message. */
@@ -183,7 +213,8 @@ function sayRunning(it: Case): string[] {
   const met = of - notShown.length;
   const verdicts =
     of === 0 ? [] : [met > 0 ? requirementCount(met, of, 'already met') : 'no requirement is decided yet'];
-  return [`${ended} of ${plural(evidence.total, 'run')} have ended`, ...verdicts, ...trouble(it)];
+  const nearness = evidence.precision.length === 0 ? [] : [withoutState(leastPrecise(evidence.precision))];
+  return [`${ended} of ${plural(evidence.total, 'run')} have ended`, ...verdicts, ...nearness, ...trouble(it)];
 }
 
 /** The requirement that is shown with the most further runs; a requirement that further runs cannot show comes first. */
@@ -218,6 +249,12 @@ function sayOk(it: Case): string[] {
   const { evidence } = it;
   const { total, requirements } = evidence;
   const nearest = closest(evidence);
+  const { precision } = evidence;
+  if (precision.length > 0) {
+    const reached = precisionCount(precision.length, precision.length, 'reached');
+    const met = nearest === undefined ? [] : [requirementCount(requirements.length, requirements.length, 'met')];
+    return [`${reached}: ${withoutState(leastPrecise(precision))}`, ...met, ...trouble(it), ...doubts(it)];
+  }
   if (nearest === undefined)
     return [
       total === 0 ? 'the study has no runs' : total === 1 ? 'the run completed' : `all ${total} runs completed`,
@@ -241,5 +278,6 @@ function reasonsOf({ evidence, findings, violated, notShown }: Case): string[] {
   const found = findings
     .filter(({ severity }) => severity === 'doubtful' || severity === 'blocked' || severity === 'warning')
     .map((it) => `${it.message}; ${it.remedy}`);
-  return [...verdicts, ...failures, ...retried, ...found].slice(0, MOST_REASONS);
+  const precisions = evidence.precision.map(({ sentence }) => sentence);
+  return [...verdicts, ...precisions, ...failures, ...retried, ...found].slice(0, MOST_REASONS);
 }

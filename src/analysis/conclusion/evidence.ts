@@ -1,10 +1,12 @@
 /** The evidence about the runs of a study from which the answer is concluded. */
 import { noSampleOf } from '../../domain/study/design-method.ts';
 import type { ConditionOperator } from '../../domain/study/condition.ts';
-import type { Requirement } from '../../contract/types.ts';
+import type { PrecisionReached, Requirement } from '../../contract/types.ts';
 import { studyAttribution } from '../attribution/study-attribution.ts';
 import { type FailurePattern, failurePatterns } from '../failure-patterns.ts';
 import type { RequirementAnswer } from '../requirements/answer.ts';
+import { precisionsReached } from '../precision/judge.ts';
+import type { ParsedPrecision } from '../precision/precision.ts';
 import { judgeRequirement } from '../requirements/judge.ts';
 import { type ParsedRequirement, outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
@@ -37,6 +39,8 @@ export interface StudyEvidence {
   total: number;
   counts: ClassCounts;
   requirements: RequirementEvidence[];
+  /** How near the runs are to the precisions at which the study stops; empty without any. */
+  precision: PrecisionReached[];
   /** The most frequent patterns. */
   failures: Pick<FailurePattern, 'class' | 'pattern' | 'count' | 'example_run_id'>[];
   patterns: number;
@@ -65,6 +69,7 @@ export function studyEvidence(
   requirements: readonly Requirement[],
   units: ReadonlyMap<string, string>,
   moves?: Moves,
+  precisions: readonly ParsedPrecision[] = [],
 ): StudyEvidence {
   // Runs that are not a sample have no verdict to conclude from.
   const decided = noSampleOf(table.method) === undefined ? requirements : [];
@@ -76,6 +81,7 @@ export function studyEvidence(
     total: runsOf(table),
     counts,
     requirements: judged,
+    precision: precisionsReached(table, precisions, units),
     failures: patterns.slice(0, MOST_PATTERNS).map(({ class: name, pattern, count, example_run_id }) => ({
       class: name,
       pattern,

@@ -148,7 +148,7 @@ function showFailed(evidence: StudyEvidence): Step[] {
 }
 
 function extend(evidence: StudyEvidence, { requirement: it }: Decided): Step[] {
-  const more = it?.more_clean_runs ?? null;
+  const more = it === undefined ? runsToPrecision(evidence) : it.more_clean_runs;
   if (more === null) return [];
   return [
     {
@@ -159,6 +159,14 @@ function extend(evidence: StudyEvidence, { requirement: it }: Decided): Step[] {
       },
     },
   ];
+}
+
+/** The runs that the precisions are expected to take beyond those of the study; null where nobody can say. */
+function runsToPrecision({ precision, total }: StudyEvidence): number | null {
+  const expected = precision.filter(({ state }) => state !== 'reached').map((it) => it.runs_expected);
+  if (expected.length === 0 || expected.includes(null)) return null;
+  const more = Math.max(...(expected as number[])) - total;
+  return more > 0 ? more : null;
 }
 
 const read = (evidence: StudyEvidence): Step => ({

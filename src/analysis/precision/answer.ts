@@ -118,7 +118,8 @@ function precisionSentence(it: Omit<PrecisionReached, 'sentence'>): string {
   const wanted = it.relative === null ? `± ${shown(it.target!)}` : `± ${shareInPercent(it.relative)}`;
   const level = `at ${shareInPercent(it.confidence)} confidence after ${plural(it.n, 'run')}`;
   const why = it.reason === null ? '' : `; ${it.reason}`;
-  const expected = it.runs_expected === null || it.state !== 'open' ? '' : `, about ${plural(it.runs_expected, 'run')} expected`;
+  const expected =
+    it.runs_expected === null || it.state !== 'open' ? '' : `, about ${plural(it.runs_expected, 'run')} expected`;
   const kind = it.method === 'asymptotic' ? 'asymptotic, ' : '';
   return `${WORDS[it.state]}: ${quantityText(it)} ${estimate} (${kind}wanted ${wanted}) ${level}${expected}${why}`;
 }

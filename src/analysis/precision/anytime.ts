@@ -25,7 +25,12 @@ export function withAnytimeIntervals(
   );
 }
 
-function replaced(output: OutputSummary, table: RunTable, precision: ParsedPrecision, confidence: number): OutputSummary {
+function replaced(
+  output: OutputSummary,
+  table: RunTable,
+  precision: ParsedPrecision,
+  confidence: number,
+): OutputSummary {
   const { quantity } = precision;
   if (quantity === 'probability') return output;
   const { interval, reason } = sightAt(table, precision, confidence);

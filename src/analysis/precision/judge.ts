@@ -3,7 +3,15 @@ import type { PrecisionCourse, PrecisionReached, StudyPrecisions } from '../../c
 import { logSpaced } from '../outputs/convergence.ts';
 import { answerHeader, dependenceWarnings } from '../table/header.ts';
 import { CLASS_CODES, RUN_CLASSES } from '../table/run-class.ts';
-import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf, statisticRows } from '../table/run-table.ts';
+import {
+  type RunTable,
+  absentCancelled,
+  completePrefix,
+  prefixRuns,
+  runIdOf,
+  runsOf,
+  statisticRows,
+} from '../table/run-table.ts';
 import { type ParsedPrecision, halfWidthOf, valueReader } from './precision.ts';
 import { StudyPrecision } from './study-precision.ts';
 
@@ -76,11 +84,7 @@ export function judgePrecisions(
 }
 
 /** The interval of each precision at 64 numbers of runs at most. */
-function coursesOf(
-  table: RunTable,
-  precisions: readonly ParsedPrecision[],
-  runs: number,
-): PrecisionCourse['course'][] {
+function coursesOf(table: RunTable, precisions: readonly ParsedPrecision[], runs: number): PrecisionCourse['course'][] {
   const places = logSpaced(runs, MOST_POINTS);
   const courses: PrecisionCourse['course'][] = precisions.map(() => []);
   if (precisions.length === 0) return courses;

@@ -6,7 +6,7 @@ import { OF_RUNS } from './sequences/asymptotic-mean.ts';
 import { BernoulliMixture } from './sequences/bernoulli-mixture.ts';
 import { LARGEST_BET } from './sequences/bounded-mean.ts';
 import { type ParsedPrecision, parsePrecision, quantityText } from './precision.ts';
-import { quantileMixture } from './sequences/quantile.ts';
+import { type QuantileCounts, quantileCounts } from './sequences/quantile.ts';
 
 /** The study is looked at after each run up to 1,000; of more, after the numbers of three digits and zeros: 1,010, 1,020, ..., 10,100. */
 const EVERY_RUN = 1000;
@@ -52,8 +52,8 @@ export const precisionPlans = (submission: Pick<BatchSubmission, 'policy'>): Pre
 export function runsAtLeast({ quantity, bounds, half_width: half, confidence }: ParsedPrecision): number {
   if (quantity === 'probability') return half === undefined ? 1 : nextLook(leastWithHalf(half, confidence, () => 0));
   if (quantity !== 'mean') {
-    const mixture = quantileMixture(quantity.p, confidence);
-    return leastCount((n) => isBounded(mixture, n, quantity.p)) ?? Number.MAX_SAFE_INTEGER;
+    const counts = quantileCounts(quantity.p, confidence);
+    return leastCount((n) => isBounded(counts, n)) ?? Number.MAX_SAFE_INTEGER;
   }
   if (bounds === undefined) return OF_RUNS.atLeast;
   if (half === undefined) return 1;
@@ -61,9 +61,9 @@ export function runsAtLeast({ quantity, bounds, half_width: half, confidence }: 
   return Math.max(1, Math.ceil((Math.LN2 - Math.log1p(-confidence)) / (LARGEST_BET * 2 * width)));
 }
 
-function isBounded(mixture: BernoulliMixture, n: number, p: number): boolean {
+function isBounded(counts: QuantileCounts, n: number): boolean {
   if (n === 0) return false;
-  const [least, greatest] = mixture.counts(n, p);
+  const [least, greatest] = counts.of(n);
   return least >= 1 && greatest < n;
 }
 

@@ -1,6 +1,11 @@
 /** A precision with its defaults, its sequence, and the value of each run under it. */
 import type { Precision, PrecisionReached, SequenceMethod } from '../../contract/types.ts';
-import { type ParsedCondition, type ParsedRange, meets, parseRequirementCondition } from '../../domain/study/condition.ts';
+import {
+  type ParsedCondition,
+  type ParsedRange,
+  meets,
+  parseRequirementCondition,
+} from '../../domain/study/condition.ts';
 import { type PrecisionQuantity, parseQuantity } from '../../domain/study/precision.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import type { OpenInterval } from '../outputs/quantiles.ts';
@@ -54,7 +59,11 @@ function methodOf(quantity: PrecisionQuantity, isBounded: boolean): SequenceMeth
 }
 
 /** `mean of miss_m`, `P95 of miss_m`, `probability of miss_m > 50`. */
-export function quantityText({ output, quantity, condition }: Pick<PrecisionReached, 'output' | 'quantity' | 'condition'>): string {
+export function quantityText({
+  output,
+  quantity,
+  condition,
+}: Pick<PrecisionReached, 'output' | 'quantity' | 'condition'>): string {
   if (quantity === 'probability') return `probability of ${output} ${condition}`;
   return `${quantity === 'mean' ? quantity : quantity.toUpperCase()} of ${output}`;
 }

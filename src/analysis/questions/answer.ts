@@ -2,8 +2,10 @@
 import { StudyAnswer } from '../../contract/answers/conclusion.ts';
 import { conclude, situationOf } from '../conclusion/conclude.ts';
 import { studyEvidence } from '../conclusion/evidence.ts';
+import { precisionsOf } from '../precision/planning.ts';
 import { concludedQuestion } from '../question.ts';
 import { requirementsOf } from '../requirements/requirement.ts';
+import { limitedToStop } from '../stop.ts';
 import { unitsOfOutputs } from '../table/answered-study.ts';
 
 export const answer = concludedQuestion({
@@ -14,6 +16,12 @@ export const answer = concludedQuestion({
     'One sentence, the reasons, and the next steps. The same sentence is the first line of every view of the study.',
   query: {},
   response: StudyAnswer,
-  answer: (study) => studyEvidence(study.table, requirementsOf(study.submission), unitsOfOutputs(study), study.moves),
+  answer({ table, submission, moves, ...rest }) {
+    // Of a study that stopped at its precision the runs after the stop are no part.
+    const isPrecise = submission.policy?.stop_when === 'precise';
+    const used = isPrecise ? limitedToStop(table, submission) : table;
+    const units = unitsOfOutputs({ ...rest, table, submission });
+    return studyEvidence(used, requirementsOf(submission), units, moves, precisionsOf(submission));
+  },
   conclude: (evidence, situation = situationOf(evidence)) => conclude(evidence, situation),
 });

@@ -1,7 +1,15 @@
 /** Judges a requirement on the runs of a study. */
 import { noSampleOf, type NoSample } from '../../domain/study/design-method.ts';
 import { unfinishedWarnings, dependenceWarnings } from '../table/header.ts';
-import { type RunTable, absentCancelled, completePrefix, prefixRuns, runIdOf, runsOf, statisticRows } from '../table/run-table.ts';
+import {
+  type RunTable,
+  absentCancelled,
+  completePrefix,
+  prefixRuns,
+  runIdOf,
+  runsOf,
+  statisticRows,
+} from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requirementCourse } from './course.ts';

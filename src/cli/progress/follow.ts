@@ -3,7 +3,7 @@ import { UnreachableError, type Client } from '../../client/client.ts';
 import type { BatchStatusResponse, Finding, StudyAnswer, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { answerOf, answerTone } from './answer-line.ts';
-import { progressLine } from '../study/answer-text.ts';
+import { progressLine, precisionProgressLine } from '../study/answer-text.ts';
 import { findingLines, findingTone } from '../study/findings.ts';
 import { Failure } from '../failure.ts';
 import { formatDuration } from '../terminal/format.ts';
@@ -119,6 +119,7 @@ class BlockDisplay implements Display {
   show({ status, findings, progress, answer }: Sight): void {
     // The outcome of a study that has ended is printed with its verdicts.
     const requirements = findings === undefined ? [] : (status.requirements ?? []);
+    const precision = findings === undefined ? [] : (status.precision ?? []);
     this.#block.show([
       ...(answer === undefined ? [] : [{ text: answer.sentence, tone: answerTone(answer), isProse: true } as const]),
       { text: `${progress}  ${barText(status)}`, tone: 'strong' },
@@ -129,6 +130,11 @@ class BlockDisplay implements Display {
       ...requirements.slice(0, SHOWN_REQUIREMENTS).map((it) => ({
         text: progressLine(it),
         tone: statusTone(it.verdict ?? 'none'),
+        isProse: true,
+      })),
+      ...precision.slice(0, SHOWN_REQUIREMENTS).map((it) => ({
+        text: precisionProgressLine(it),
+        tone: statusTone(it.state === 'reached' ? 'met' : 'open'),
         isProse: true,
       })),
     ]);
@@ -166,6 +172,7 @@ class LineDisplay implements Display {
     this.#lastVerdicts = verdicts;
     note(progress);
     for (const it of requirements) note(`  ${progressLine(it)}`);
+    for (const it of status.precision ?? []) note(`  ${precisionProgressLine(it)}`);
   }
 
   /** The findings when they change; when none is left, that they are gone. */

@@ -20,9 +20,9 @@ export function outcomeLine(status: BatchStatusResponse): string {
 
 /** Why a study was cancelled or stopped, and that an early end is an answer. */
 export function reasonLines({ batch }: BatchStatusResponse): string[] {
-  const { settled_at_run_id: settled, cancel_reason: reason, terminated_jobs: terminated } = batch;
+  const { stopped_at_run_id: stopped, cancel_reason: reason, terminated_jobs: terminated } = batch;
   return [
-    ...(reason === undefined ? [] : [`${settled === undefined ? 'cancelled' : 'stopped'}: ${printable(reason)}`]),
+    ...(reason === undefined ? [] : [`${stopped === undefined ? 'cancelled' : 'stopped'}: ${printable(reason)}`]),
     ...(terminated === undefined
       ? []
       : [`${terminated} of the failed runs met an early-termination condition: answers, not faults`]),

@@ -1,5 +1,5 @@
 /** Answers about a study as text: the sentence first, its limits, then a table. */
-import type { RequirementVerdict, StudySummary } from '../../contract/types.ts';
+import type { PrecisionReached, RequirementVerdict, StudySummary } from '../../contract/types.ts';
 import { intervalNote, meanText, quantileOf } from '../../analysis/outputs/estimate-text.ts';
 import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
@@ -128,5 +128,31 @@ export function verdictLines(
     const [verdict = ''] = sentence.split(':', 1);
     const painted = paint(verdict, statusTone(verdict)) + sentence.slice(verdict.length);
     return [`${printable(it.name)}: ${painted}`, ...limits];
+  });
+}
+
+/** Characters of the bar of a precision. */
+const WIDTH = 10;
+
+/** `███████░░░`: the runs so far as a share of those expected; a full bar where the precision is reached. */
+function bar({ state, n, runs_expected: expected }: PrecisionReached): string {
+  const share = state === 'reached' ? 1 : expected === null ? 0 : Math.min(1, n / expected);
+  const full = Math.floor(WIDTH * share);
+  return '█'.repeat(full) + '░'.repeat(WIDTH - full);
+}
+
+/** `███░░░░░░░ open: mean of miss_m is 6.5 ± 0.31 (wanted ± 0.1) at 95 % confidence after 84 runs, about 807 runs expected`. */
+export const precisionProgressLine = (it: PrecisionReached): string => `${bar(it)} ${printable(it.sentence, 300)}`;
+
+/** One sentence per precision, with its limits; each limit is said once. */
+export function precisionLines(precision: readonly PrecisionReached[] = []): string[] {
+  const said: string[] = [];
+  return precision.flatMap((it) => {
+    const sentence = printable(it.sentence, 300);
+    const [state = ''] = sentence.split(':', 1);
+    const limits = it.warnings.filter(({ message }) => !said.includes(message)).map(({ message }) => message);
+    said.push(...limits);
+    const tone = statusTone(it.state === 'reached' ? 'met' : it.state === 'open' ? 'open' : 'not-shown');
+    return [paint(state, tone) + sentence.slice(state.length), ...limits.map((limit) => `note: ${printable(limit)}`)];
   });
 }

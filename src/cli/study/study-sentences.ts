@@ -1,4 +1,5 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
+import { type PrecisionPlan, precisionPlans } from '../../analysis/precision/planning.ts';
 import type { BatchConfig } from '../../contract/types.ts';
 import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
@@ -26,6 +27,7 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
       : [`Its first ${plural(policy.canary_runs, 'run')} must complete first.`]),
     ...(policy?.max_failures === undefined ? [] : [`It stops by itself at ${policy.max_failures} failed runs.`]),
   ];
+  sentences.push(...plannedLines(precisionPlans(submission), runs));
   if (requirements.length > 0) sentences.push(...neededLines(runsNeeded(submission, runs), runs));
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
@@ -57,5 +59,17 @@ function neededLines(needed: readonly RunsNeeded[], runs: number): string[] {
       ({ name, runs_needed, can_be_met }) =>
         `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  cannot be met by ${plural(runs, 'run')}`}`,
     ),
+  ];
+}
+
+/** The least and the most runs that each precision takes. */
+function plannedLines(plans: readonly PrecisionPlan[], runs: number): string[] {
+  if (plans.length === 0) return [];
+  return [
+    `It stops by itself when ${plans.length === 1 ? 'its precision is' : `its ${plans.length} precisions are`} reached, at the latest after ${plural(runs, 'run')}:`,
+    ...plans.map(({ name, runs_at_least: least, runs_at_most: most }) => {
+      const end = most === null ? '' : `, at most ${most} if every run gives a value`;
+      return `  ${printable(name)}: at least ${plural(least, 'run')}${end}${least > runs ? `; ${plural(runs, 'run')} cannot reach it` : ''}`;
+    }),
   ];
 }

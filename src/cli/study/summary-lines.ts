@@ -1,7 +1,14 @@
 /** The summary of a study as lines for people. */
 import type { StudySummary } from '../../contract/types.ts';
 import type { TableOptions } from '../terminal/table.ts';
-import { failureLines, intervalLines, limitLines, statisticsTable, verdictLines } from './answer-text.ts';
+import {
+  failureLines,
+  intervalLines,
+  limitLines,
+  statisticsTable,
+  verdictLines,
+  precisionLines,
+} from './answer-text.ts';
 
 /** The sentence, the verdicts, the statistics with these quantiles (P5, P50 and P95 without them), the failures. */
 export function summaryLines(
@@ -14,6 +21,7 @@ export function summaryLines(
     summary.sentence,
     ...limitLines(summary, ['runs-left-out']),
     ...verdictLines(summary.requirements, said),
+    ...precisionLines(summary.precision),
   ];
   if (summary.outputs.some((it) => it.count > 0))
     lines.push('', statisticsTable(summary, options, quantiles), ...intervalLines(summary));

@@ -1,6 +1,6 @@
-/** The verdicts on the requirements that a study declares, and their exit code. */
+/** The verdicts on the requirements that a study declares, how near it is to its precisions, and the exit code of both. */
 import type { Client } from '../../client/client.ts';
-import type { BatchStatusResponse, RequirementVerdict } from '../../contract/types.ts';
+import type { BatchStatusResponse, PrecisionReached, RequirementVerdict } from '../../contract/types.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 
 /** Returns the verdicts; none for a study without requirements, which then costs no analysis. */
@@ -10,6 +10,14 @@ export async function declaredVerdicts(client: Client, status: BatchStatusRespon
   const { requirements = [] } = await client.submission(id);
   // A study that has just ended is not judged to its end yet: the analysis is.
   return requirements.length === 0 ? [] : (await client.analysis.ask('verdicts', id)).requirements;
+}
+
+/** Returns how near the study is to its precisions; none for a study without any, which then costs no analysis. */
+export async function declaredPrecision(client: Client, status: BatchStatusResponse): Promise<PrecisionReached[]> {
+  if (status.precision !== undefined) return status.precision;
+  const { id } = status.batch;
+  const { policy } = await client.submission(id);
+  return policy?.stop_when === 'precise' ? (await client.analysis.ask('precision', id)).precision : [];
 }
 
 /** 0 when all are met, 4 when any is violated, else 5. */

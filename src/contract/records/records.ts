@@ -116,7 +116,9 @@ export const BatchRecord = Type.Object({
   endedAtMs: Type.Optional(time('When its last run ended.')),
   telemetry: Type.Optional(TelemetryTally),
   terminated: Type.Optional(count('Failed runs that an early-termination condition ended; absent: none.')),
-  settledAtRunId: Type.Optional(count('The run at which its rule stopped it: the last requirement was settled, or the precisions were reached.')),
+  settledAtRunId: Type.Optional(
+    count('The run at which its rule stopped it: the last requirement was settled, or the precisions were reached.'),
+  ),
   pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
   pauseReason: Type.Optional(text('The reason given.')),
   canaryLateAtMs: Type.Optional(time('When fewer than three canary runs had taken long, so that three decide.')),

@@ -34,7 +34,9 @@ export function precisionFaults(submission: unknown): Fault[] {
   const isPrecise = member(policy, 'stop_when') === 'precise';
   const at = (detail: string): Fault[] => [{ pointer: '/policy/precision', detail }];
   if (!isPrecise) {
-    return given === undefined ? [] : at('is for studies with `stop_when: precise`; add it, or leave the precision out');
+    return given === undefined
+      ? []
+      : at('is for studies with `stop_when: precise`; add it, or leave the precision out');
   }
   const design = designFault(submission);
   if (design !== undefined) return [{ pointer: '/policy/stop_when', detail: design }];
@@ -81,7 +83,8 @@ function quantityFaults({ quantity, condition }: Entry): EntryFault[] {
     return condition === undefined
       ? []
       : [['condition', `is for the quantity probability, and this one is ${quantity}; leave it out`]];
-  if (condition === undefined) return [['condition', 'is missing; a probability is that of a condition, such as "> 50"']];
+  if (condition === undefined)
+    return [['condition', 'is missing; a probability is that of a condition, such as "> 50"']];
   const fault = typeof condition === 'string' ? parseRequirementCondition(condition) : undefined;
   return typeof fault === 'string' ? [['condition', fault]] : [];
 }
@@ -95,7 +98,8 @@ function boundsFaults({ quantity, bounds }: Entry): EntryFault[] {
   const [low, high] = ends;
   if (low > high) return [['bounds', `are ${low} to ${high}: they are reversed; write the smaller one first`]];
   if (low === high) return [['bounds', `are both ${low}: an output that cannot differ needs no run; write two ends`]];
-  if (!Number.isFinite(high - low)) return [['bounds', `are ${low} to ${high}, wider than a double holds; narrow them`]];
+  if (!Number.isFinite(high - low))
+    return [['bounds', `are ${low} to ${high}, wider than a double holds; narrow them`]];
   return [];
 }
 

@@ -9,9 +9,45 @@ import { SortedValues } from './sorted-values.ts';
 /** The sum of the parameters of the mixture: its intervals are the narrowest at about 500 runs. */
 export const QUANTILE_WEIGHT = 60;
 
-/** The mixture of the test of a quantile p: how many of n runs may lie below it. */
-export const quantileMixture = (p: number, confidence: number): BernoulliMixture =>
-  new BernoulliMixture(QUANTILE_WEIGHT * p, QUANTILE_WEIGHT * (1 - p), confidence);
+/** More numbers of runs than a study of a million is looked at. */
+const MOST_KNOWN = 10_000;
+
+/** How many of n runs may lie at or below a quantile p in (0, 1), for each n, computed once. */
+export class QuantileCounts {
+  readonly #p: number;
+  readonly #mixture: BernoulliMixture;
+  readonly #known = new Map<number, [least: number, greatest: number]>();
+
+  constructor(p: number, confidence: number) {
+    this.#p = p;
+    this.#mixture = new BernoulliMixture(QUANTILE_WEIGHT * p, QUANTILE_WEIGHT * (1 - p), confidence);
+  }
+
+  /** The least and the greatest number that is possible. */
+  of(n: number): [least: number, greatest: number] {
+    let counts = this.#known.get(n);
+    if (counts !== undefined) return counts;
+    counts = this.#mixture.counts(n, this.#p);
+    if (this.#known.size === MOST_KNOWN) this.#known.clear();
+    this.#known.set(n, counts);
+    return counts;
+  }
+}
+
+/** The counts of the latest quantiles: many studies, and many readings of one, ask for the same. */
+const latest = new Map<string, QuantileCounts>();
+const MOST_KEPT = 16;
+
+/** Returns the counts of this quantile. */
+export function quantileCounts(p: number, confidence: number): QuantileCounts {
+  const key = `${p} ${confidence}`;
+  let counts = latest.get(key);
+  if (counts === undefined) {
+    if (latest.size === MOST_KEPT) latest.clear();
+    latest.set(key, (counts = new QuantileCounts(p, confidence)));
+  }
+  return counts;
+}
 
 /**
  * The quantile p in (0, 1) by the sequence of the distribution function at it: of n independent runs the number that lies at or below it is binomial (n, p),
@@ -21,13 +57,13 @@ export const quantileMixture = (p: number, confidence: number): BernoulliMixture
  */
 export class QuantileSequence implements Sequence {
   readonly #p: number;
-  readonly #mixture: BernoulliMixture;
+  readonly #counts: QuantileCounts;
   readonly #values = new SortedValues();
   #unknown = 0;
 
   constructor(p: number, confidence: number) {
     this.#p = p;
-    this.#mixture = quantileMixture(p, confidence);
+    this.#counts = quantileCounts(p, confidence);
   }
 
   take(value: number): void {
@@ -49,7 +85,7 @@ export class QuantileSequence implements Sequence {
     const { count } = this.#values;
     const n = count + this.#unknown;
     if (n === 0) return [null, null];
-    const [least, greatest] = this.#mixture.counts(n, this.#p);
+    const [least, greatest] = this.#counts.of(n);
     const low = least - this.#unknown;
     const high = greatest + 1;
     return [low >= 1 ? this.#values.at(low) : null, high <= count ? this.#values.at(high) : null];

@@ -19,13 +19,13 @@ import { doneOf, formatCounts, percentDone, waitingText } from '../../progress/p
 import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
-import { failureLines, verdictLines } from '../../study/answer-text.ts';
+import { failureLines, verdictLines, precisionLines } from '../../study/answer-text.ts';
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, tookSecs } from '../../progress/outcome.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
 import { poolLine } from '../pool/runners.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { declaredVerdicts } from '../../study/verdicts.ts';
+import { declaredPrecision, declaredVerdicts } from '../../study/verdicts.ts';
 import { findingLines, findingTone, isDoubtful } from '../../study/findings.ts';
 import type { WatchFlags } from './watch.ts';
 
@@ -54,7 +54,9 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
   const { events } = await client.batchHistory(status.batch.id);
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status);
-  if (flags.output === 'json') return writeJson({ ...status, answer, findings, requirements, history: events });
+  const precision = await declaredPrecision(client, status);
+  if (flags.output === 'json')
+    return writeJson({ ...status, answer, findings, requirements, precision, history: events });
   const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
   const failures = isOpen ? [] : await failuresOf(client, status);
   await writeText(answerLines(answer));
@@ -63,6 +65,7 @@ async function showBatch(client: Client, reference: string, flags: WatchFlags): 
     ...historyLines(events),
     ...failureLines({ failures }),
     ...verdictLines(requirements),
+    ...precisionLines(precision),
     ...findings.flatMap((it) => findingLines([it]).map((line) => paint(line, findingTone(it)))),
     ...stepLines(answer),
   ]);
@@ -89,7 +92,7 @@ function batchPairs(status: BatchStatusResponse): Pair[] {
     ['started', when(batch.started_at)],
     ['ended', when(batch.ended_at)],
     ['took', secs === undefined ? undefined : formatDuration(secs)],
-    [batch.settled_at_run_id === undefined ? 'cancelled' : 'stopped', batch.cancel_reason],
+    [batch.stopped_at_run_id === undefined ? 'cancelled' : 'stopped', batch.cancel_reason],
     ['rounds', batch.rounds === undefined ? undefined : roundsText(batch)],
     ['waiting', waitingText(batch, systemClock.now()), 'warning'],
     [

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { precisionPlans, precisionWarnings } from '../../../analysis/precision/planning.ts';
 import { planningWarnings, runsNeeded } from '../../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { parseLabel } from '../../../domain/study/labels.ts';
@@ -64,9 +65,16 @@ function addLabels(submission: BatchSubmission, texts: readonly string[] = []): 
 async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const { submission, defaults } = study;
   const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
-  const warnings = [...samplingWarnings(submission.config, runs), ...planningWarnings(submission, runs)];
+  const warnings = [
+    ...samplingWarnings(submission.config, runs),
+    ...planningWarnings(submission, runs),
+    ...precisionWarnings(submission, runs),
+  ];
   const requirements = runsNeeded(submission, runs);
-  if (flags.output === 'json') return writeJson({ valid: true, runs, requirements, warnings, defaults });
+  if (flags.output === 'json') {
+    const precision = precisionPlans(submission);
+    return writeJson({ valid: true, runs, requirements, precision, warnings, defaults });
+  }
   warn(warnings, study);
   const shown = flags.defaults === true ? study : { ...study, defaults: [] };
   for (const line of checkedLines(file === '-' ? '<stdin>' : file, shown, runs)) await writeLine(line);

@@ -8,10 +8,10 @@ import { destination } from '../../terminal/destination.ts';
 import { writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { follow, type Following } from '../../progress/follow.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { failureLines, verdictLines } from '../../study/answer-text.ts';
+import { failureLines, verdictLines, precisionLines } from '../../study/answer-text.ts';
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, outcomeLine, reasonLines } from '../../progress/outcome.ts';
-import { declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
+import { declaredPrecision, declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
 import { findingLines, isDoubtful } from '../../study/findings.ts';
 
 export interface WatchFlags extends ClientFlags {
@@ -47,7 +47,8 @@ export async function watchBatch(
     const answer = await answerOf(client, batchId);
     const doubts = (await client.findings(batchId)).filter(isDoubtful);
     const requirements = await declaredVerdicts(client, status);
-    if (flags.output === 'json') await writeJson({ ...status, answer, findings: doubts, requirements });
+    const precision = await declaredPrecision(client, status);
+    if (flags.output === 'json') await writeJson({ ...status, answer, findings: doubts, requirements, precision });
     else if (flags.output === 'name') await writeLine(batchId);
     else {
       const failures = await failuresOf(client, status);
@@ -57,12 +58,16 @@ export async function watchBatch(
         ...reasonLines(status),
         ...failureLines({ failures }),
         ...verdictLines(requirements),
+        ...precisionLines(precision),
         ...findingLines(doubts),
         ...stepLines(answer),
         ...(isPiped ? answerLines(answer) : []),
       ]);
     }
-    const verdicts = requirements.map((it) => it.verdict ?? 'none');
+    const verdicts = [
+      ...requirements.map((it) => it.verdict ?? 'none'),
+      ...precision.map((it) => (it.state === 'reached' ? 'met' : 'not-shown')),
+    ];
     return exitCodeOf(status, verdicts, doubts, flags.strict ?? false);
   } finally {
     process.off('SIGINT', onSignal);
