@@ -6,18 +6,18 @@ import { SimbatchError } from '../domain/errors.ts';
 import type { StudySituation } from './conclusion/conclude.ts';
 import type { Question } from './question.ts';
 import type { AnsweredStudy } from './table/answered-study.ts';
-import { answer } from './questions/answer.ts';
+import { answer } from './questions/outcome/answer.ts';
 import { attribution } from './questions/attribution.ts';
 import { compare } from './questions/compare.ts';
 import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
 import { indices } from './questions/indices.ts';
-import { precision } from './questions/precision.ts';
+import { precision } from './questions/outcome/precision.ts';
 import { sensitivity } from './questions/sensitivity.ts';
 import { summary } from './questions/summary.ts';
 import { telemetryBand } from './questions/telemetry-band.ts';
 import { transitions } from './questions/transitions.ts';
-import { verdicts } from './questions/verdicts.ts';
+import { verdicts } from './questions/outcome/verdicts.ts';
 import { worst } from './questions/worst.ts';
 
 /** All questions, in the order of the API description. */

@@ -1,7 +1,7 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
-import { precisions } from './answers/precision.ts';
-import { outputs, requirements } from './answers/requirements.ts';
+import { precisions } from './answers/goals/precision.ts';
+import { outputs, requirements } from './answers/goals/requirements.ts';
 import { ADAPTIVE_ALGORITHMS, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';

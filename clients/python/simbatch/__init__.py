@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .study.parts import EarlyTermination as EarlyTermination
     from .study.parts import Policy as Policy
     from .study.parts import JointRequirement as JointRequirement
+    from .study.parts import Precision as Precision
     from .study.parts import Requirement as Requirement
     from .study.parts import Rule as Rule
     from .study.parts import Saltelli as Saltelli
@@ -86,7 +87,7 @@ _HOMES = {
     ".points.rows": "product",
     ".study.distributions": "Beta Chosen Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
     "Triangular Uniform Weibull",
-    ".study.parts": "EarlyTermination JointRequirement Policy Requirement Rule Saltelli Telemetry",
+    ".study.parts": "EarlyTermination JointRequirement Policy Precision Requirement Rule Saltelli Telemetry",
     ".study.study": "Study",
     ".study.trial": "Trial",
 }

@@ -296,3 +296,31 @@ def test_a_study_says_when_its_runs_are_too_few_for_a_requirement():
     assert lines(0.9, 100) == "y > 0 with probability 0.9: takes 29 runs without a failure, 46 with 1, 61 with 2, 76 with 3"
     assert lines(0.99, 60).endswith("takes 299 runs without a failure, 473 with 1, 628 with 2, 773 with 3; cannot be met by 60 runs")
     assert "takes 852 runs without a failure, 1440 with 1, 1970 with 2, 2473 with 3" in lines(0.9973, 60, confidence=0.9)
+
+
+def test_a_study_that_stops_when_precise():
+    precision = [
+        sb.Precision("miss_m", mean=True, half_width=0.1, bounds=(0, 100)),
+        sb.Precision("miss_m", quantile=0.95, relative=0.05, confidence=0.9),
+        {"output": "miss_m", "quantity": "probability", "condition": "> 50", "half_width": 0.01},
+    ]
+    policy = named(method="monte_carlo", stop_when="precise", precision=precision).submission()["policy"]
+    assert policy == {
+        "stop_when": "precise",
+        "precision": [
+            {"output": "miss_m", "quantity": "mean", "bounds": [0, 100], "half_width": 0.1},
+            {"output": "miss_m", "quantity": "p95", "relative": 0.05, "confidence": 0.9},
+            {"output": "miss_m", "quantity": "probability", "condition": "> 50", "half_width": 0.01},
+        ],
+    }
+    same = sb.Policy(stop_when="precise", precision=precision, priority=2)
+    assert named(policy=same).submission()["policy"] == {**policy, "priority": 2}
+    assert named(policy=sb.Policy(priority=2), stop_when="precise", precision=precision).submission()["policy"]["priority"] == 2
+    assert sb.Precision("y", probability="> 1", half_width=0.1).member()["condition"] == "> 1"
+    assert sb.Precision("y", quantile=0.999, half_width=1).member()["quantity"] == "p99.9"
+    with pytest.raises(ValueError, match="given twice"):
+        named(policy=same, stop_when="precise")
+    for wrong in ({}, {"mean": True, "quantile": 0.5}, {"quantile": 95}):
+        with pytest.raises(ValueError, match="Precision of 'y'"):
+            sb.Precision("y", half_width=1, **wrong).member()
+    assert argument_of("/policy/precision/1/relative") == "precision[1].relative"

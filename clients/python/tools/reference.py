@@ -27,7 +27,7 @@ Everything here is a member of `simbatch`.
 """
 
 GROUPS = [
-    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Saltelli", "Policy", "Trial"]),
+    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Saltelli", "Policy", "Precision", "Trial"]),
     (
         "Distributions",
         ["Distribution", "Normal", "Uniform", "Exponential", "Gamma", "Beta", "Fixed", "Lognormal", "Loguniform", "Weibull"]
@@ -43,7 +43,7 @@ GROUPS = [
     ),
 ]
 FILES = ["RunFiles", "RunFile"]
-ANSWERS = ["Answer", "Summary", "Verdicts", "Sensitivity", "Indices", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
+ANSWERS = ["Answer", "Summary", "Verdicts", "Precisions", "Sensitivity", "Indices", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
 ANSWERS += ["LiveTelemetry"]
 
 

@@ -161,7 +161,7 @@ function extend(evidence: StudyEvidence, { requirement: it }: Decided): Step[] {
   ];
 }
 
-/** The runs that the precisions are expected to take beyond those of the study; null where nobody can say. */
+/** The runs that the precisions are expected to take beyond those of the study; null where the runs so far do not say. */
 function runsToPrecision({ precision, total }: StudyEvidence): number | null {
   const expected = precision.filter(({ state }) => state !== 'reached').map((it) => it.runs_expected);
   if (expected.length === 0 || expected.includes(null)) return null;

@@ -100,7 +100,7 @@ function ownWarnings({ precision, unknown, runs, fault }: PrecisionSight): Warni
   if (unknown > 0)
     warnings.push({
       code: 'unknown-runs',
-      message: `${unknown} of ${plural(runs, 'run')} ${unknown === 1 ? 'has' : 'have'} no usable ${precision.output}: the interval holds whatever it would have been`,
+      message: `${unknown} of ${plural(runs, 'run')} ${unknown === 1 ? 'has' : 'have'} no usable ${precision.output}: the interval holds for every value that it may have`,
     });
   return warnings;
 }

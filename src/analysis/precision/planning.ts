@@ -27,9 +27,9 @@ const nextLook = (runs: number): number => Math.ceil(runs / stepAt(runs)) * step
 export interface PrecisionPlan {
   /** The precision in words. */
   name: string;
-  /** No study reaches it with fewer runs, whatever they give. */
+  /** No study reaches it with fewer runs. */
   runs_at_least: number;
-  /** Every study whose runs all give a value reaches it with so many, whatever they give; null where no number is enough for all. */
+  /** Every study whose runs all give a value reaches it with so many; null where no number is enough for all. */
   runs_at_most: number | null;
 }
 

@@ -4,8 +4,8 @@ import { answered, enumOf, listOf, named, nullable, ref, text } from '../build.t
 import { DIRECTIONS } from '../enums.ts';
 import { count, double } from '../scalars.ts';
 import { headerMembers, openRange, probability, range, runIds, sentence } from './header.ts';
-import { PrecisionReached } from './precision.ts';
-import { RequirementVerdict } from './requirements.ts';
+import { PrecisionReached } from './goals/precision.ts';
+import { RequirementVerdict } from './goals/requirements.ts';
 
 const number = (description: string) => nullable(double(description));
 

@@ -2,8 +2,8 @@
 import { Type, type Static } from 'typebox';
 import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
-import { PrecisionReached } from '../answers/precision.ts';
-import { RequirementVerdict } from '../answers/requirements.ts';
+import { PrecisionReached } from '../answers/goals/precision.ts';
+import { RequirementVerdict } from '../answers/goals/requirements.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, int32, timestamp, uuid } from '../scalars.ts';

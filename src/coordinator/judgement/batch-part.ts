@@ -19,7 +19,7 @@ export interface StoredState {
 export const isJudged = ({ context: { requirements = 0, stopWhen } }: BatchState): boolean =>
   requirements > 0 || stopWhen === 'precise';
 
-/** The state that a judgement stores, or that it was opened with. One that is made again from the first run has stored more than it has. */
+/** The state that a judgement stores, or that it was opened with. A judgement that is made again from the first run has stored more than it has. */
 export function storedOf(judgement: StudyJudgement, record?: VerdictsRecord): StoredState {
   const names = judgement.study.requirements.map((it) => it.name);
   const settled = names.filter((_, at) => record?.requirements[at]?.verdict != null);

@@ -128,7 +128,7 @@ export class Judgements {
   }
 
   /**
-   * How near the runs on disk are to the precisions of a study; undefined of one that does not stop at any, and for an ended study until it is
+   * How near the runs on disk are to the precisions of a study; undefined without any, and for an ended study until it is
    * judged.
    */
   precisionOf(state: BatchState): PrecisionReached[] | undefined {

@@ -17,7 +17,7 @@ export interface VerdictsRecord {
   precision?: PrecisionsState;
   /** The verdicts of a study that has ended; absent before. */
   verdicts?: RequirementVerdict[];
-  /** Likewise how near it came to its precisions; absent without any. */
+  /** Likewise its nearness to its precisions; absent without any. */
   reached?: PrecisionReached[];
 }
 

@@ -1,4 +1,4 @@
-/** What a study may say about its precisions, beyond the schema: quantities, bounds and targets, checked at submission. Accepts incomplete input. */
+/** The rules of precisions beyond the schema: quantities, bounds and targets, checked at submission. Accepts incomplete input. */
 import { closestMatch } from '../../base/text/closest-match.ts';
 import { member } from '../../base/json/member.ts';
 import type { Fault } from '../../contract/types.ts';
@@ -124,7 +124,9 @@ function targetFaults(entry: Entry): EntryFault[] {
       ],
     ];
   if (typeof half === 'number' && half >= (ends[1] - ends[0]) / 2)
-    return [['half_width', `is ${half}, and ${ends[0]} to ${ends[1]} is no wider without any run; give a smaller one`]];
+    return [
+      ['half_width', `is ${half}, and ${ends[0]} to ${ends[1]} is as narrow without any run; give a smaller one`],
+    ];
   return [];
 }
 

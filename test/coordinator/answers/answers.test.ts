@@ -6,7 +6,7 @@ import { TelemetryBand } from '../../../src/contract/answers/band.ts';
 import { StudyAttribution, StudySensitivity } from '../../../src/contract/answers/causes.ts';
 import { StudyComparison } from '../../../src/contract/answers/comparison.ts';
 import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../../src/contract/answers/outputs.ts';
-import { StudyVerdicts } from '../../../src/contract/answers/requirements.ts';
+import { StudyVerdicts } from '../../../src/contract/answers/goals/requirements.ts';
 import { StudyTransitions } from '../../../src/contract/answers/transitions.ts';
 import type { NamedSchema } from '../../../src/contract/build.ts';
 import type * as contract from '../../../src/contract/types.ts';

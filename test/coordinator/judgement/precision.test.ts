@@ -236,7 +236,7 @@ describe('coordinator/judgement: studies that stop at a precision', () => {
           // In order, and without a coordinator: the stop is a function of the prefix.
           const rows = ends.map((it) => (typeof it === 'number' ? it : it === 'none' ? NaN : 'crashed'));
           const alone = precisionsAlong(
-            tableOf(rows as never),
+            tableOf(rows),
             precision.map((it) => parsePrecision({ ...it, output: 'y' })),
           );
           expect(stop).to.equal(alone.stopRunId);

@@ -50,11 +50,11 @@ describe('domain/study/precision', () => {
       { output: 'miss', quantity: 'mean', bounds: [-1, 1], relative: 0.1 },
       /\/relative is a share of a mean that may be 0 \(bounds -1 to 1\).*give half_width$/,
     ],
-    ['a width that holds without a run', { ...GOOD, bounds: [0, 2] }, /\/half_width is 1, and 0 to 2 is no wider/],
+    ['a width that holds without a run', { ...GOOD, bounds: [0, 2] }, /\/half_width is 1, and 0 to 2 is as narrow/],
     [
       'a probability known to a half',
       { output: 'miss', quantity: 'probability', condition: '> 1', half_width: 0.5 },
-      /\/half_width is 0.5, and 0 to 1 is no wider/,
+      /\/half_width is 0.5, and 0 to 1 is as narrow/,
     ],
     ['a probability of nothing', { ...GOOD, quantity: 'probability', half_width: 0.1 }, /\/condition is missing/],
     [

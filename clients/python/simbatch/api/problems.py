@@ -38,6 +38,8 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/requirements/(\d+)/(\w+)", "requirements[{}].{}"),
     (r"/requirements(?:/(\d+))?", "requirements"),
     (r"/outputs(?:/([^/]+))?(?:/.*)?", "outputs"),
+    (r"/policy/precision/(\d+)/(\w+)(?:/.*)?", "precision[{}].{}"),
+    (r"/policy/precision(?:/(\d+))?", "precision"),
     (r"/policy/stop_when(?:/.*)?", "policy.stop_when"),
     (r"/policy/(\w+)", "policy.{}"),
     (r"/labels(?:/([^/]+))?", "labels"),

@@ -122,6 +122,24 @@ class Verdicts(Answer):
         return bool(rows) and all(one["verdict"] == "met" for one in rows)
 
 
+class Precisions(Answer):
+    """How near the runs are to the precisions at which the study stops."""
+
+    table_member = "precision"
+    columns = ("output", "quantity", "n", "value", "interval", "half_width", "target", "state", "method")
+
+    @property
+    def sentence(self) -> Optional[str]:
+        """The sentences of the precisions, one a line."""
+        return "\n".join(one["sentence"] for one in self.rows()) or None
+
+    @property
+    def reached(self) -> bool:
+        """Whether there are precisions and all of them are reached."""
+        rows = self.rows()
+        return bool(rows) and all(one["state"] == "reached" for one in rows)
+
+
 class Sensitivity(Answer):
     """The influence of each parameter on one output, the most influential first."""
 

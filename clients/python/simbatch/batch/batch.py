@@ -189,6 +189,10 @@ class Batch(Growing):
         query = {"output": output, "condition": condition, "probability": probability, **options}
         return self._headed(self._ask(answers.Verdicts, "verdicts", **query))
 
+    def precision(self) -> answers.Precisions:
+        """How near the study is to its precisions: intervals that hold at every number of runs, so where it stops too."""
+        return self._ask(answers.Precisions, "precision")
+
     def why(self, failing: str = "failed", *, confidence: Optional[float] = None) -> answers.Attribution:
         """How the parameters of failing runs differ: `failed`, a class, a requirement's name, or a condition on the outputs."""
         return self._ask(answers.Attribution, "attribution", failing=failing, confidence=confidence)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import numbers
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..functions import ship
 from .distributions import Distribution, Fixed, Table, number
@@ -151,16 +152,29 @@ def base_submission(
         one.member() if isinstance(one, JointRequirement) else _of(Requirement, "requirements", one).member()
         for one in a["requirements"]
     ]
+    policy = _policy(a["policy"], a["stop_when"], a["precision"])
     made: Dict[str, Any] = {
         "name": a["name"],
         "config": config,
         **({"requirements": requirements} if requirements else {}),
-        **({} if a["policy"] is None else {"policy": _of(Policy, "policy", a["policy"]).member()}),
+        **({} if policy is None else {"policy": policy.member()}),
         **({} if a["outputs"] is None else {"outputs": {name: {"units": units} for name, units in a["outputs"].items()}}),
         **({} if a["labels"] is None else {"labels": dict(a["labels"])}),
     }
     plain: Dict[str, Any] = _plain(made)
     return plain
+
+
+def _policy(policy: Any, stop_when: Optional[str], precision: Sequence[Any]) -> Optional[Policy]:
+    """The policy, with the rule that the study has as its own arguments."""
+    made = None if policy is None else _of(Policy, "policy", policy)
+    if stop_when is None and not precision:
+        return made
+    for name, is_given in (("stop_when", stop_when is not None), ("precision", bool(precision))):
+        if made is not None and is_given and getattr(made, name):
+            raise ValueError(f"{name} is given twice: as an argument of the study and in its policy; give one of them")
+    changes = {**({} if stop_when is None else {"stop_when": stop_when}), **({"precision": tuple(precision)} if precision else {})}
+    return dataclasses.replace(made or Policy(), **changes)
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, 
 from ..functions import ship
 from .build import base_submission, checked_name, correlations_of, inputs_of, runs_of
 from .distributions import Distribution
-from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Saltelli, Telemetry
+from .parts import EarlyTermination, JointRequirement, Policy, Precision, Requirement, Saltelli, Telemetry
 
 if TYPE_CHECKING:
     import os
@@ -43,6 +43,8 @@ class StudyDescription:
         early_termination: Optional[EarlyTermination] = None,
         telemetry: Optional[Telemetry] = None,
         policy: Optional[Policy] = None,
+        stop_when: Optional[str] = None,
+        precision: Sequence[Union[Precision, Mapping[str, Any]]] = (),
         labels: Optional[Mapping[str, str]] = None,
         duration_minutes: int = 1,
         cpu: str = "1",

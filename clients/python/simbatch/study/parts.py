@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 
 def given(**members: Any) -> Dict[str, Any]:
@@ -150,6 +150,45 @@ class Telemetry:
 
 
 @dataclass(frozen=True)
+class Precision:
+    """How precisely a quantity of an output is to be known: `Precision("miss_m", mean=True, half_width=0.1)`.
+
+    One of `mean=True`, `quantile=0.95` and `probability="> 50"` (a condition) is the quantity. `half_width`: what is wanted, in the units of the
+    quantity, or `relative`: as a share of its value, 0.01 for 1 %. `bounds`: of a mean, the least and the greatest value that the output can
+    have: the interval then holds for every number of runs, and without them in the limit of many. `confidence`: of the interval, 0.95 when None.
+    """
+
+    output: str
+    mean: bool = False
+    quantile: Optional[float] = None
+    probability: Optional[str] = None
+    half_width: Optional[float] = None
+    relative: Optional[float] = None
+    bounds: Optional[Tuple[float, float]] = None
+    confidence: Optional[float] = None
+
+    def member(self) -> Dict[str, Any]:
+        """The precision as a submission has it."""
+        given_ones = [self.mean, self.quantile is not None, self.probability is not None]
+        if sum(given_ones) != 1:
+            raise ValueError(f"Precision of {self.output!r}: give one of mean=True, quantile=0.95 and probability='> 50'")
+        if self.quantile is not None and not 0 < self.quantile < 1:
+            raise ValueError(f"Precision of {self.output!r}: quantile must be above 0 and below 1, not {self.quantile!r}; 0.95 is P95")
+        quantity = "mean" if self.mean else "probability" if self.quantile is None else f"p{round(100 * self.quantile, 10):g}"
+        return {
+            "output": self.output,
+            "quantity": quantity,
+            **given(
+                condition=self.probability,
+                bounds=None if self.bounds is None else list(self.bounds),
+                half_width=self.half_width,
+                relative=self.relative,
+                confidence=self.confidence,
+            ),
+        }
+
+
+@dataclass(frozen=True)
 class Policy:
     """How the runs of a study are released, and when it stops by itself."""
 
@@ -161,7 +200,9 @@ class Policy:
     priority: Optional[int] = None
     """-1000 to 1000, 0 by default: studies of higher priority are served first."""
     stop_when: Optional[str] = None
-    """`settled`: when every requirement is settled, the open runs are cancelled."""
+    """`settled`: when every requirement is settled, the open runs are cancelled. `precise`: when every precision is reached."""
+    precision: Sequence[Union["Precision", Mapping[str, Any]]] = ()
+    """For `precise`: each a `Precision`, or a mapping as a submission has it."""
 
     def member(self) -> Dict[str, Any]:
         """The policy as a submission has it."""
@@ -170,4 +211,5 @@ class Policy:
             max_failures=self.max_failures,
             priority=self.priority,
             stop_when=self.stop_when,
+            precision=[one.member() if isinstance(one, Precision) else dict(one) for one in self.precision] or None,
         )

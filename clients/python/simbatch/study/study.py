@@ -30,6 +30,7 @@ class Study(StudyDescription):
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
     run_ids: the runs of the design to execute, e.g. `"0-99,150"`; None: all. replicate: another randomisation of the design.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
+    stop_when: `precise`: the study stops when every `Precision` of `precision` is reached; `settled`: when every requirement is settled.
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.
     cpu, memory: what a run reserves, as in Kubernetes (`"500m"`, `"2Gi"`); `cpu_limit`, `memory_limit`: what it may not exceed.
     timeout_s: time limit of a run in seconds, 0: none. retries: of a run that crashes. max_parallel: runs at once, 0: no cap.

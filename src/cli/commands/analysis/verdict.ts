@@ -1,6 +1,6 @@
 /** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
 import type { Command } from 'commander';
-import { verdicts } from '../../../analysis/questions/verdicts.ts';
+import { verdicts } from '../../../analysis/questions/outcome/verdicts.ts';
 import type { StudyVerdicts } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';

@@ -1,10 +1,10 @@
 /** Requirements as a study declares them, and the verdicts on them. */
 import { Type, type Static } from 'typebox';
-import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
-import { LOOKS, TERMINATED_RULES, VERDICTS } from '../enums.ts';
-import { LIMITS } from '../limits.ts';
-import { count, double, freeText, name } from '../scalars.ts';
-import { Warning, headerMembers, probability, range, sentence } from './header.ts';
+import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text } from '../../build.ts';
+import { LOOKS, TERMINATED_RULES, VERDICTS } from '../../enums.ts';
+import { LIMITS } from '../../limits.ts';
+import { count, double, freeText, name } from '../../scalars.ts';
+import { Warning, headerMembers, probability, range, sentence } from '../header.ts';
 
 const share = (description: string) =>
   Type.Number({ format: 'double', exclusiveMinimum: 0, exclusiveMaximum: 1, description });

@@ -1,10 +1,10 @@
 /** Precisions as a study declares them, and how near its runs are to them. */
 import { Type, type Static } from 'typebox';
-import { answered, enumOf, listOf, named, nullable, ref, submitted, text } from '../build.ts';
-import { PRECISION_STATES, SEQUENCES } from '../enums.ts';
-import { LIMITS } from '../limits.ts';
-import { count, double, freeText, name } from '../scalars.ts';
-import { Warning, headerMembers, openRange, probability, sentence } from './header.ts';
+import { answered, enumOf, listOf, named, nullable, ref, submitted, text } from '../../build.ts';
+import { PRECISION_STATES, SEQUENCES } from '../../enums.ts';
+import { LIMITS } from '../../limits.ts';
+import { count, double, freeText, name } from '../../scalars.ts';
+import { Warning, headerMembers, openRange, probability, sentence } from '../header.ts';
 
 const above = (description: string, exclusiveMaximum?: number) =>
   Type.Number({

@@ -1,12 +1,12 @@
 /** Whether a study is in order: one sentence, its reasons, the next steps. */
-import { StudyAnswer } from '../../contract/answers/conclusion.ts';
-import { conclude, situationOf } from '../conclusion/conclude.ts';
-import { studyEvidence } from '../conclusion/evidence.ts';
-import { precisionsOf } from '../precision/planning.ts';
-import { concludedQuestion } from '../question.ts';
-import { requirementsOf } from '../requirements/requirement.ts';
-import { limitedToStop } from '../stop.ts';
-import { unitsOfOutputs } from '../table/answered-study.ts';
+import { StudyAnswer } from '../../../contract/answers/conclusion.ts';
+import { conclude, situationOf } from '../../conclusion/conclude.ts';
+import { studyEvidence } from '../../conclusion/evidence.ts';
+import { precisionsOf } from '../../precision/planning.ts';
+import { concludedQuestion } from '../../question.ts';
+import { requirementsOf } from '../../requirements/requirement.ts';
+import { limitedToStop } from '../../stop.ts';
+import { unitsOfOutputs } from '../../table/answered-study.ts';
 
 export const answer = concludedQuestion({
   name: 'answer',
@@ -17,7 +17,7 @@ export const answer = concludedQuestion({
   query: {},
   response: StudyAnswer,
   answer({ table, submission, moves, ...rest }) {
-    // Of a study that stopped at its precision the runs after the stop are no part.
+    // Of a study that stopped at its precision the runs after the stop are left out.
     const isPrecise = submission.policy?.stop_when === 'precise';
     const used = isPrecise ? limitedToStop(table, submission) : table;
     const units = unitsOfOutputs({ ...rest, table, submission });

@@ -1,10 +1,10 @@
 /** How near the runs of a study are to the precisions at which it stops. */
-import { StudyPrecisions } from '../../contract/answers/precision.ts';
-import { judgePrecisions } from '../precision/judge.ts';
-import { precisionsOf } from '../precision/planning.ts';
-import { question } from '../question.ts';
-import { limitedToStop } from '../stop.ts';
-import { unitsOfOutputs } from '../table/answered-study.ts';
+import { StudyPrecisions } from '../../../contract/answers/goals/precision.ts';
+import { judgePrecisions } from '../../precision/judge.ts';
+import { precisionsOf } from '../../precision/planning.ts';
+import { question } from '../../question.ts';
+import { limitedToStop } from '../../stop.ts';
+import { unitsOfOutputs } from '../../table/answered-study.ts';
 
 export const precision = question({
   name: 'precision',

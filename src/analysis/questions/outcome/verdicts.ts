@@ -1,17 +1,17 @@
 /** The verdicts on the requirements of a study, or on the requirement of the query. */
-import { given } from '../../base/given.ts';
-import { CONFIDENCE, OUTPUT } from '../../contract/answers/queries.ts';
-import { StudyVerdicts } from '../../contract/answers/requirements.ts';
-import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
-import { LIMITS } from '../../contract/limits.ts';
-import { type QueryOf, choiceQuery, shareQuery, textQuery } from '../../contract/queries.ts';
-import type { Requirement } from '../../contract/types.ts';
-import { question } from '../question.ts';
-import { requirementsOf } from '../requirements/requirement.ts';
-import { judgeStudy } from '../requirements/verdicts.ts';
-import { limitedToStop } from '../stop.ts';
-import { type AnsweredStudy, requireOutput } from '../table/answered-study.ts';
-import type { RunTable } from '../table/run-table.ts';
+import { given } from '../../../base/given.ts';
+import { CONFIDENCE, OUTPUT } from '../../../contract/answers/queries.ts';
+import { StudyVerdicts } from '../../../contract/answers/goals/requirements.ts';
+import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
+import { LIMITS } from '../../../contract/limits.ts';
+import { type QueryOf, choiceQuery, shareQuery, textQuery } from '../../../contract/queries.ts';
+import type { Requirement } from '../../../contract/types.ts';
+import { question } from '../../question.ts';
+import { requirementsOf } from '../../requirements/requirement.ts';
+import { judgeStudy } from '../../requirements/verdicts.ts';
+import { limitedToStop } from '../../stop.ts';
+import { type AnsweredStudy, requireOutput } from '../../table/answered-study.ts';
+import type { RunTable } from '../../table/run-table.ts';
 
 const query = {
   ...OUTPUT,
