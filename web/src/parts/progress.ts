@@ -25,6 +25,7 @@ export function percent(share: number): string {
 /** The state of a study, for people. */
 export function stateOf(batch: Batch): string {
   if (batch.settled_at_run_id !== undefined) return 'Settled';
+  if (batch.stopped_at_run_id !== undefined) return 'Precise';
   if (batch.paused === true && isOpen(batch)) return 'Paused';
   if (batch.waiting_for_rows === true) return 'Waiting for rows';
   return batch.status;

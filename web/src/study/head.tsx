@@ -44,7 +44,7 @@ export function StudyHead({ progress, answer, table }: Props) {
         <Export batchId={batch.id} name={batch.name} />
         <BatchActions progress={progress} />
       </div>
-      {batch.settled_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
+      {batch.stopped_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
       <BatchRelations batch={batch} />
       {batch.budget === undefined || table === undefined ? (
         <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={isOk} large />

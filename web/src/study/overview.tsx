@@ -17,6 +17,7 @@ import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
 import { endedOf, isOpen } from '../parts/progress.ts';
 import { WaitingForRows } from '../rounds/waiting.tsx';
+import { Precisions } from './precision.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 interface Props {
@@ -33,6 +34,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
     <>
       <WaitingForRows progress={progress} submission={submission} />
       <Verdicts progress={progress} submission={submission} />
+      <Precisions progress={progress} />
       <div className="columns halves">
         <div className="column">
           {endedOf(progress) > 0 ? (

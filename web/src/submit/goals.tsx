@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 import { LOOKS, STOP_RULES, TERMINATED_RULES } from '../../../src/contract/enums.ts';
 import { Panel } from '../parts/common.tsx';
 import { ChoiceField, NameField, NumberField, TextField, useForm } from './fields.tsx';
+import { Precisions } from './precisions.tsx';
+import { Row } from './row.tsx';
 import { escaped, withMember } from './study.ts';
 
 export function Requirements() {
@@ -164,6 +166,7 @@ export function Policy() {
         />
         <NumberField pointer="/policy/priority" label="Priority" hint="-1000 to 1000; empty: 0" empty={undefined} />
       </div>
+      <Precisions />
     </details>
   );
 }
@@ -218,17 +221,5 @@ function NamedRows({ pointer, title, add, label, initial, prefix, children }: Na
         </div>
       </div>
     </details>
-  );
-}
-
-function Row({ legend, onRemove, children }: { legend: string; onRemove: () => void; children: ReactNode }) {
-  return (
-    <fieldset className="dispersion">
-      <legend className="visually-hidden">{legend}</legend>
-      {children}
-      <button type="button" className="quiet remove" onClick={onRemove} aria-label={`Remove ${legend}`}>
-        ✕
-      </button>
-    </fieldset>
   );
 }

@@ -1,0 +1,61 @@
+/** The precisions at which a study stops, as fields; they are there while it stops when it is precise. */
+import { NumberField, TextField, useForm } from './fields.tsx';
+import { Row } from './row.tsx';
+import { withMember } from './study.ts';
+
+export function Precisions() {
+  const { study, change, faults } = useForm();
+  const { stop_when: rule, precision = [] } = study.policy ?? {};
+  const set = (next: unknown[]): void =>
+    change(withMember(study, '/policy/precision', next.length === 0 ? undefined : next));
+  if (rule !== 'precise' && precision.length === 0) return null;
+  const fault = faults.find((it) => it.pointer === '/policy/precision');
+  return (
+    <div className="body">
+      {fault !== undefined && <p className="fault">{fault.detail}</p>}
+      <div className="dispersions">
+        {precision.map((__, at) => (
+          <Row
+            key={at}
+            legend={`Precision ${at + 1}`}
+            onRemove={() => set(precision.filter((___, index) => index !== at))}
+          >
+            <TextField pointer={`/policy/precision/${at}/output`} label="Output" hint="of metadata.json" />
+            <TextField
+              pointer={`/policy/precision/${at}/quantity`}
+              label="quantity"
+              hint="mean, probability, or as p95"
+            />
+            <TextField
+              pointer={`/policy/precision/${at}/condition`}
+              label="condition"
+              hint="of a probability, e.g. > 50"
+              empty={undefined}
+            />
+            <NumberField
+              pointer={`/policy/precision/${at}/half_width`}
+              label="half-width"
+              hint="in units; or relative"
+              empty={undefined}
+            />
+            <NumberField
+              pointer={`/policy/precision/${at}/relative`}
+              label="relative"
+              hint="0.01 for 1 %"
+              empty={undefined}
+            />
+            <NumberField
+              pointer={`/policy/precision/${at}/confidence`}
+              label="confidence"
+              hint="empty: 0.95"
+              empty={undefined}
+            />
+          </Row>
+        ))}
+      </div>
+      <button type="button" onClick={() => set([...precision, { output: '', quantity: 'mean', half_width: 1 }])}>
+        Add a precision
+      </button>
+    </div>
+  );
+}
