@@ -1,10 +1,13 @@
 /**
- * One study that stops when its requirements are settled, played by other numbers of runners, speeds, retries and crashes of the
+ * Studies that stop when their requirements are settled, or when they are precise, each played by other numbers of runners, speeds, retries and crashes of the
  * coordinator, power losses included: it stops at the same run with the same verdicts.
  */
 import { expect } from 'chai';
 import { SequentialVerdict } from '../../src/analysis/requirements/sequential-verdict.ts';
-import type { RequirementVerdict } from '../../src/contract/types.ts';
+import { precisionsAlong } from '../../src/analysis/precision/judge.ts';
+import { parsePrecision } from '../../src/analysis/precision/precision.ts';
+import type { BatchSubmission, Precision, RequirementVerdict } from '../../src/contract/types.ts';
+import { tableOf } from '../analysis/tables.ts';
 import { all } from '../support/scene.ts';
 import { study } from '../support/studies.ts';
 import { missOf, SimRunner } from './runners.ts';
@@ -26,7 +29,7 @@ function settledAt({ probability, confidence }: (typeof REQUIREMENTS)[number]): 
 
 interface End {
   status: string;
-  settledAt: number | undefined;
+  stoppedAt: number | undefined;
   verdicts: string[];
   /** Runs beyond the stop that had ended. */
   beyond: number;
@@ -39,7 +42,7 @@ interface End {
 const inShort = ({ verdict, passed, failed, unknown, settled_at_run_id: at }: RequirementVerdict): string =>
   `${verdict} ${passed}/${failed}/${unknown} at ${at}`;
 
-async function play(seed: number): Promise<End> {
+async function play(seed: number, goals: Partial<BatchSubmission>): Promise<End> {
   const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
   // Failures that are retried: a run ends as its simulation does.
@@ -47,9 +50,8 @@ async function play(seed: number): Promise<End> {
   await stage.begin();
   await stage.calm();
   const submission = study({ runs: RUNS, maxRetries: 1000, maxParallelJobs: dice.int(8) });
-  const policy = { stop_when: 'settled' as const };
   const key = { idempotencyKey: 'key', bodyDigest: 'key' };
-  const { batch_id } = await stage.api.submit({ ...submission, requirements: REQUIREMENTS, policy }, key);
+  const { batch_id } = await stage.api.submit({ ...submission, ...goals }, key);
   const runners = Array.from({ length: 1 + dice.int(5) }, (_, at) => new SimRunner(stage, `r${at}`, dice.chance(0.5)));
   const eagerness = 0.3 + 0.7 * dice.next();
   for (let step = 0; step < 60 && stage.unfinished().length > 0; step += 1) {
@@ -58,35 +60,65 @@ async function play(seed: number): Promise<End> {
     else await stage.step(dice.int(4000));
   }
   await finish(stage);
-  const { batch, requirements = [] } = await stage.api.batch(batch_id);
+  const { batch, requirements = [], precision = [] } = await stage.api.batch(batch_id);
   const jobs = await all(await stage.api.jobs({ batch_id: [batch_id], status: ['Completed', 'Failed'] }));
   return {
     status: batch.status,
-    settledAt: batch.settled_at_run_id,
-    verdicts: requirements.map(inShort),
-    beyond: jobs.filter((it) => it.run_config.run_id > (batch.settled_at_run_id ?? RUNS)).length,
+    stoppedAt: batch.stopped_at_run_id,
+    verdicts: [...requirements.map(inShort), ...precision.map((it) => JSON.stringify(it))],
+    beyond: jobs.filter((it) => it.run_config.run_id > (batch.stopped_at_run_id ?? RUNS)).length,
     failed: jobs.filter((it) => it.status === 'Failed').length,
     crashes: stage.tally.crashes,
     powerLosses: stage.tally.powerLosses,
   };
 }
 
+const PRECISION: Precision[] = [
+  { output: 'miss', quantity: 'probability', condition: '< 50', half_width: 0.22 },
+  { output: 'miss', quantity: 'p50', half_width: 25 },
+  { output: 'miss', quantity: 'mean', bounds: [0, 100], half_width: 26 },
+];
+
+/** The run at which the prefix reaches all precisions. */
+function reachedAt(): number {
+  const table = tableOf(Array.from({ length: RUNS }, (_, run) => missOf(run)));
+  return precisionsAlong(
+    table,
+    PRECISION.map((it) => parsePrecision({ ...it, output: 'y' })),
+  ).stopRunId!;
+}
+
+/** Plays a study and compares its histories. */
+async function compared(goals: Partial<BatchSubmission>, stop: number): Promise<End> {
+  const ends: End[] = [];
+  for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed, goals));
+  const comparable = ends.filter((it) => it.failed === 0);
+  expect(comparable.length, 'histories in which no run was lost for good').to.be.above(SEEDS / 2);
+  for (const [at, end] of comparable.entries()) {
+    expect([end.status, end.stoppedAt], `history ${at}`).to.deep.equal(['Completed', stop]);
+    expect(end.verdicts, `history ${at}`).to.deep.equal(comparable[0]!.verdicts);
+  }
+  // Histories that are alike would prove nothing.
+  expect(new Set(comparable.map((it) => it.beyond)).size, 'runs that ended beyond the stop').to.be.above(2);
+  expect(comparable.reduce((sum, it) => sum + it.crashes, 0)).to.be.above(SEEDS);
+  expect(comparable.some((it) => it.powerLosses > 0)).to.equal(true);
+  return comparable[0]!;
+}
+
 describe('sim/stopping', () => {
   it(`stops at the same run with the same verdicts in ${SEEDS} histories of one study`, async function () {
     this.timeout(0);
     const expected = REQUIREMENTS.map(settledAt);
-    const ends: End[] = [];
-    for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed));
-    const comparable = ends.filter((it) => it.failed === 0);
-    expect(comparable.length, 'histories in which no run was lost for good').to.be.above(SEEDS / 2);
-    for (const [at, end] of comparable.entries()) {
-      expect([end.status, end.settledAt], `history ${at}`).to.deep.equal(['Completed', Math.max(...expected)]);
-      expect(end.verdicts, `history ${at}`).to.deep.equal(comparable[0]!.verdicts);
-    }
-    expect(comparable[0]!.verdicts.map((it) => Number(it.split(' at ')[1]))).to.deep.equal(expected);
-    // Histories that are alike would prove nothing.
-    expect(new Set(comparable.map((it) => it.beyond)).size, 'runs that ended beyond the stop').to.be.above(2);
-    expect(comparable.reduce((sum, it) => sum + it.crashes, 0)).to.be.above(SEEDS);
-    expect(comparable.some((it) => it.powerLosses > 0)).to.equal(true);
+    const policy = { stop_when: 'settled' as const };
+    const end = await compared({ requirements: REQUIREMENTS, policy }, Math.max(...expected));
+    expect(end.verdicts.map((it) => Number(it.split(' at ')[1]))).to.deep.equal(expected);
+  });
+
+  it(`stops at the same run with the same intervals in ${SEEDS} histories of a study that is to be precise`, async function () {
+    this.timeout(0);
+    const stop = reachedAt();
+    expect(stop).to.be.within(25, RUNS - 50);
+    const end = await compared({ policy: { stop_when: 'precise', precision: PRECISION } }, stop);
+    expect(end.verdicts).to.have.length(PRECISION.length);
   });
 });
