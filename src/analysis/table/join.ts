@@ -1,7 +1,23 @@
 /** Joins the tables of a family of batches: one row for each run of each replicate. */
 import type { CommonParts } from '../../domain/runs/failure-groups.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 import { CLASS_CODES } from './run-class.ts';
 import { type RunTable, type TerminationRule, type TextColumn, runIdOf } from './run-table.ts';
+
+/** Most bytes of the columns of a family with their copy, and the bytes for each row that joining takes. */
+const MAX_JOINED_BYTES = 1024 * 1024 * 1024;
+const JOINED_ROW_BYTES = 64;
+const mib = (bytes: number): string => String(Math.ceil(bytes / 2 ** 20));
+
+/** The joined columns are a copy, made by a list of the rows of all members. @throws SimbatchError `answer-too-large` */
+export function requireJoinable(members: readonly { bytes: number; table: Pick<RunTable, 'rows'> }[]): void {
+  const bytes = members.reduce((sum, it) => sum + 2 * it.bytes + JOINED_ROW_BYTES * it.table.rows, 0);
+  if (bytes <= MAX_JOINED_BYTES) return;
+  throw new SimbatchError(
+    'answer-too-large',
+    `the runs of the family are not pooled: this takes ${mib(bytes)} MiB, more than ${mib(MAX_JOINED_BYTES)}; ask about each batch without \`family\``,
+  );
+}
 
 /** A batch of a family. */
 export interface FamilyTable {

@@ -14,7 +14,7 @@ const MAX_CATEGORIES = 1000;
 export const OTHER_VALUES = '(other values)';
 const OTHER_MESSAGES = '(other messages)';
 /** Bytes of a row in the columns that every table has: class, execution time, pattern, rule, run id, flags. */
-const BYTES_OF_ROW = 19;
+export const BYTES_OF_ROW = 19;
 
 export interface TableLayout {
   batchId: string;
@@ -29,6 +29,8 @@ export interface TableLayout {
   grows?: { from: number };
   /** Most bytes of the columns; an output beyond them is left out. */
   maxBytes?: number;
+  /** Bytes that the other study of a question leaves: with more columns the question is refused, and none is left out. */
+  pairBytes?: number;
   replicates?: Uint16Array;
   /** Outputs that are in the table however many there are. */
   kept?: ReadonlySet<string>;
@@ -214,12 +216,17 @@ export class RunTableBuilder {
 
   /** @throws SimbatchError `answer-too-large`, before anything is allocated */
   #requireBytes(rows: number, bytesOfRow: number): void {
-    const { maxBytes = Infinity, runs } = this.#layout;
-    if (rows * bytesOfRow <= maxBytes) return;
-    const size = `${String(Math.ceil((rows * bytesOfRow) / 2 ** 20))} MiB, more than ${String(Math.floor(maxBytes / 2 ** 20))}`;
+    const { maxBytes = Infinity, pairBytes = Infinity, runs } = this.#layout;
+    const limit = Math.max(0, Math.min(maxBytes, pairBytes));
+    if (rows * bytesOfRow <= limit) return;
+    const size = `${String(Math.ceil((rows * bytesOfRow) / 2 ** 20))} MiB, more than ${String(Math.floor(limit / 2 ** 20))}`;
+    const remedy =
+      pairBytes < maxBytes
+        ? ' beside those of the other study; compare studies of fewer runs, or read both as tables'
+        : '; read the runs as a table, or submit fewer runs in a study';
     throw new SimbatchError(
       'answer-too-large',
-      `the answer is not computed: the numbers of ${String(rows)} of ${String(runs)} runs take ${size}; read the runs as a table, or submit fewer runs in a study`,
+      `the answer is not computed: the numbers of ${String(rows)} of ${String(runs)} runs take ${size}${remedy}`,
     );
   }
 

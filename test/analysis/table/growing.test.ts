@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { answerTo, concluded, QUESTIONS, type Asked } from '../../../src/analysis/questions.ts';
+import { requireJoinable } from '../../../src/analysis/table/join.ts';
 import { RunTableBuilder, type RunRecord, type TableLayout } from '../../../src/analysis/table/table-builder.ts';
 import type { StudyVerdicts } from '../../../src/contract/types.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
@@ -143,5 +144,20 @@ describe('analysis/table: rows that grow', () => {
       outputs: Array.from({ length: 9 }, (_, at) => [`y${at}`, at]),
     };
     expect(built({ maxBytes }, 1_000_000, [wide]).build().omittedOutputs).to.deep.equal(['y6', 'y7', 'y8']);
+    // Beside another study no output is left out: the table is kept, and would have fewer than it has alone.
+    const beside = { maxBytes, pairBytes: 32 * 2 ** 20 };
+    expect(refusalOf(() => built(beside, 1_000_000, [wide]))).to.match(
+      /^answer-too-large: .* 1000000 of 1000000 runs take \d+ MiB, more than 32 beside those of the other study; compare studies of fewer runs/,
+    );
+    expect(built({ maxBytes, pairBytes: 70 * 2 ** 20 }, 1_000_000, [wide]).build().omittedOutputs).to.have.length(3);
+  });
+
+  it('refuses to pool the runs of a family whose copy takes more than a gibibyte', () => {
+    const member = (rows: number) => ({ bytes: 85 * rows, table: { rows } });
+    requireJoinable([member(2_000_000), member(2_500_000)]);
+    expect(() => requireJoinable([member(2_000_000), member(2_600_000)])).to.throw(
+      SimbatchError,
+      /the runs of the family are not pooled: this takes 1027 MiB, more than 1024; ask about each batch without `family`/,
+    );
   });
 });

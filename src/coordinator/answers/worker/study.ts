@@ -2,7 +2,7 @@
 import { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
-import { RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
+import { BYTES_OF_ROW, RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import type { BatchSubmission, JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
@@ -38,11 +38,32 @@ export interface KeptStudy extends Study {
 
 /** A study of more runs has rows as far as runs have ended. */
 const WHOLE_RUNS = 1_000_000;
-/** Most bytes of the columns of a study. */
+/** Most bytes of the columns of a study, and of the two studies of one question together. */
 const MAX_STUDY_BYTES = 768 * 1024 * 1024;
+const MAX_PAIR_BYTES = 896 * 1024 * 1024;
 
-/** Reads all runs of a study into a table; `whole`: see `WHOLE_RUNS`. */
-export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_RUNS): Promise<KeptStudy> {
+/** The bytes of the columns that a study has in any case: those of all tables, and its parameters. */
+export function leastBytesOf({ submission, totalJobs, openRuns }: StudyHead): number {
+  const { config } = decodeSubmission(submission).submission;
+  return (totalJobs - openRuns) * (BYTES_OF_ROW + 8 * Object.keys(config.dispersions).length);
+}
+
+export interface ReadOptions {
+  /** A study of more runs has rows as far as runs have ended. */
+  whole?: number;
+  /** The bytes of the other study of the question. */
+  besideBytes?: number;
+}
+
+/**
+ * Reads all runs of a study into a table.
+ * @throws SimbatchError `answer-too-large` where it, or both studies of the question, would take too much memory
+ */
+export async function readStudy(
+  head: StudyHead,
+  next: NextRows,
+  { whole = WHOLE_RUNS, besideBytes = 0 }: ReadOptions = {},
+): Promise<KeptStudy> {
   const { batchId, version, totalJobs, mark, samplingScheme } = head;
   const { submission, seed, sampler, selection } = studyOf(head);
   const conditions = endingConditions(submission.config.early_termination);
@@ -56,6 +77,7 @@ export async function readStudy(head: StudyHead, next: NextRows, whole = WHOLE_R
     ...(isWhole ? {} : { runIdAt: (row: number) => selection.nth(row) }),
     ...grows,
     maxBytes: MAX_STUDY_BYTES,
+    pairBytes: MAX_PAIR_BYTES - besideBytes,
     kept: declaredOutputs({ submission }),
   });
   const moves = new MoveTally();

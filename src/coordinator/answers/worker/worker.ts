@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type Asked, answerTo, batchesOf } from '../../../analysis/questions.ts';
 import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
-import { joinTables } from '../../../analysis/table/join.ts';
+import { joinTables, requireJoinable } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import type { ReadingHead, RowKind, RowsRequest, StoredRound, StudyHead } from '../row-readings.ts';
@@ -12,7 +12,7 @@ import { SimbatchError } from '../../../domain/errors.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
-import { type KeptStudy, type Study, readStudy, updateStudy } from './study.ts';
+import { type KeptStudy, type Study, leastBytesOf, readStudy, updateStudy } from './study.ts';
 import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
 import { Tables } from './table/tables.ts';
@@ -20,6 +20,10 @@ import { Bands, type TelemetryReading } from './telemetry/bands.ts';
 
 /** The columns of the studies in memory hold at most this many bytes; a study of 10^6 runs and 20 numbers has about 180 MB. */
 const MAX_TABLE_BYTES = 512 * 1024 * 1024;
+
+/** A study with more bytes of columns than this is read alone. */
+const LARGE_BYTES = 128 * 1024 * 1024;
+let largeRead: Promise<unknown> = Promise.resolve();
 
 /** The methods of the thread that answers requests. */
 export type CoordinatorMethods = {
@@ -53,7 +57,12 @@ export type WorkerMethods = {
 };
 
 /** The study as it is now: `known` with the runs that have ended since, or read anew. */
-async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<KeptStudy> {
+async function refreshed(
+  batchId: Uuid,
+  known: KeptStudy | undefined,
+  beside: readonly KeptStudy[],
+  makeRoom: (bytes: number) => void,
+): Promise<KeptStudy> {
   const opened = await coordinator.call('openStudy', { batchId, since: known?.mark });
   const { reading, ended } = opened;
   try {
@@ -63,7 +72,18 @@ async function refreshed(batchId: Uuid, known: KeptStudy | undefined): Promise<K
         coordinator.call('readRows', { reading, kind, runIds });
       if (await updateStudy(known, head, nextOf(ended, rows))) return known;
     }
-    return await readStudy(head, (kind) => coordinator.call('nextRows', { reading, kind }));
+    const bytes = leastBytesOf(head);
+    const besideBytes = beside.reduce((sum, it) => sum + it.bytes, 0);
+    const next: NextRows = (kind) => coordinator.call('nextRows', { reading, kind });
+    const read = (): Promise<KeptStudy> => {
+      makeRoom(bytes);
+      return readStudy(head, next, { besideBytes });
+    };
+    if (bytes < LARGE_BYTES) return await read();
+    // Large studies are read one after the other: the memory of two at the same time would not be bounded.
+    const done = largeRead.then(read);
+    largeRead = done.catch(() => {});
+    return await done;
   } finally {
     await coordinator.call('closeReading', reading);
   }
@@ -84,6 +104,7 @@ function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
       'answer-too-large',
       `the runs of the family are not pooled: ${String(large.absent!.runs)} runs of ${large.batchId} have not begun; ask about each batch without \`family\``,
     );
+  requireJoinable(studies);
   const members = studies.map(({ table, submission }) => ({
     table,
     replicate: submission.config.monte_carlo.replicate ?? 0,
@@ -136,8 +157,9 @@ const encoded = (answer: object): Uint8Array => new TextEncoder().encode(stringi
 
 const methods: WorkerMethods = {
   async answer({ question, versions }) {
-    const studies: Study[] = [];
-    for (const [at, batchId] of batchesOf(question).entries()) studies.push(await tables.of(batchId, versions[at]!));
+    const studies: KeptStudy[] = [];
+    for (const [at, batchId] of batchesOf(question).entries())
+      studies.push(await tables.of(batchId, versions[at]!, studies));
     const asked: AnsweredStudy[] = question.members === undefined ? studies : [pooled(question.batchId, studies)];
     let isLasting = true;
     const readBand: AnsweredStudy['readBand'] = async (without) => {
