@@ -2,7 +2,6 @@
 import { ksDistance, twoSampleKsPValue } from '../groups/kolmogorov-smirnov.ts';
 import { mannWhitney } from '../groups/mann-whitney.ts';
 import { type NumericColumn, completeRows, takeRows } from '../numeric/columns.ts';
-import { isConstant } from '../numeric/correlation.ts';
 import { holm } from '../numeric/holm.ts';
 import { ascendingOrder } from '../numeric/order.ts';
 import { orderedQuantile } from '../numeric/quantile.ts';
@@ -44,21 +43,25 @@ export function attribution({ groups, parameters, confidence = 0.95 }: Attributi
   const failing = Uint8Array.from(rows, (row) => (groups[row] === FAILING ? 1 : 0));
   const runs: GroupedRuns = { failing, failures: failing.reduce((sum, it) => sum + it, 0) };
   const counts = { failing: runs.failures, passing: rows.length - runs.failures, n_used: rows.length };
-  const taken = parameters.map(({ name, values }) => ({ name, values: takeRows(values, rows) }));
-  const varying = taken.filter((it) => !isConstant(it.values));
+  const isFixed = parameters.map((it) => isConstantIn(it.values, rows));
+  const varying = parameters.filter((_, j) => !isFixed[j]);
   const reason = reasonForNone(counts, varying.length);
   const missing = missingWarning(grouped - rows.length);
   if (reason !== null) {
     const sentence = `no cause of failures can be named: ${reason}`;
     return { ...counts, parameters: [], best_pair: null, reason, warnings: missing, sentence };
   }
-  const columns = varying.map(({ name, values }): OrderedColumn => ({ name, values, order: ascendingOrder(values) }));
+  // One column after the other is taken and ordered: all of them would be as large as the table.
+  const ordered = ({ name, values }: NumericColumn): OrderedColumn => {
+    const taken = takeRows(values, rows);
+    return { name, values: taken, order: ascendingOrder(taken) };
+  };
   const attributed = withHolm(
-    columns.map((it) => attributeOne(it, runs, confidence)),
+    varying.map((it) => attributeOne(ordered(it), runs, confidence)),
     confidence,
   );
-  const pair = pairOf(columns, attributed, runs);
-  const constant = taken.filter((it) => isConstant(it.values)).map((it) => it.name);
+  const pair = pairOf((j) => ordered(varying[j]!), attributed, runs);
+  const constant = parameters.filter((_, j) => isFixed[j]).map((it) => it.name);
   attributed.sort(
     (a, b) => Number(b.told_apart) - Number(a.told_apart) || b.best_interval.wracc - a.best_interval.wracc,
   );
@@ -71,6 +74,9 @@ export function attribution({ groups, parameters, confidence = 0.95 }: Attributi
     sentence: attributionSentence(attributed, pair, counts.failing, counts.passing),
   };
 }
+
+const isConstantIn = (values: Float64Array, rows: Uint32Array): boolean =>
+  rows.every((row) => values[row] === values[rows[0]!]);
 
 const SEARCHED: Warning = {
   code: 'searched-on-same-runs',
@@ -145,11 +151,11 @@ function withHolm(parameters: readonly OneAttribution[], confidence: number): At
 
 /** The box of the two parameters whose AUC is farthest from 1/2; null for a single parameter. */
 function pairOf(
-  columns: readonly OrderedColumn[],
+  columnAt: (j: number) => OrderedColumn,
   attributed: readonly AttributedParameter[],
   runs: GroupedRuns,
 ): BestPair | null {
   const distance = (j: number): number => Math.abs(attributed[j]!.auc - 0.5);
-  const [first, second] = columns.map((_, j) => j).sort((a, b) => distance(b) - distance(a));
-  return first === undefined || second === undefined ? null : bestPair(columns[first]!, columns[second]!, runs);
+  const [first, second] = attributed.map((_, j) => j).sort((a, b) => distance(b) - distance(a));
+  return first === undefined || second === undefined ? null : bestPair(columnAt(first), columnAt(second), runs);
 }

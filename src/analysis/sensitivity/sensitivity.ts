@@ -1,5 +1,6 @@
 /** Which inputs drive an output: rank correlations, rank regression and first-order indices with their noise floor. */
 import { type NumericColumn, completeRows, takeRows } from '../numeric/columns.ts';
+import { drawnRows } from '../numeric/drawn-rows.ts';
 import { centred, correlationMatrix, correlationPValue, isConstant } from '../numeric/correlation.ts';
 import { holm } from '../numeric/holm.ts';
 import { standardisedFit } from '../numeric/least-squares.ts';
@@ -10,12 +11,15 @@ import { LEAST_RUNS, adjustedIndex, cosineBasis, cosinePower } from './cosine-in
 import { type ChanceIndices, chanceIndices, chanceOf, noiseFloor } from './noise-floor.ts';
 import { permutationKey } from './permutations.ts';
 import { sensitivitySentence } from './sentence.ts';
-import { correlationWarnings, floorWarnings, rankWarnings } from './warnings.ts';
+import { correlationWarnings, drawnWarnings, floorWarnings, rankWarnings } from './warnings.ts';
 
 /** Fewer runs than this give no rank correlation. */
 const LEAST_FOR_RANKS = 4;
 /** More parameters than this give no PRCC and no SRRC, since their time grows with the cube. */
 const MOST_FOR_FIT = 500;
+
+/** The ranks of all parameters are in memory at once, 40 bytes a run and parameter. */
+const MOST_RUNS = 1_000_000;
 
 export interface SensitivityRequest {
   /** Enters the noise floor's permutations, so that one batch always gives one answer. */
@@ -25,21 +29,32 @@ export interface SensitivityRequest {
   parameters: readonly NumericColumn[];
   /** Confidence, in (0, 1); 0.95 by default. */
   confidence?: number;
+  /** Of more runs so many are drawn; a million by default. */
+  mostRuns?: number;
 }
 
 /**
- * Judges each parameter's influence on the output. All runs count that have a finite output and finite parameters.
+ * Judges each parameter's influence on the output. All runs count that have a finite output and finite parameters; of more than `mostRuns`
+ * a part is drawn, which the answer says.
  * Sources: Spearman (1904); Iman and Conover, Technometrics 21 (1979) 499 (rank regression); Plischke (2012), COSI; Holm (1979).
  */
-export function sensitivity({ batchId, output, parameters, confidence = 0.95 }: SensitivityRequest): Sensitivity {
+export function sensitivity({
+  batchId,
+  output,
+  parameters,
+  confidence = 0.95,
+  mostRuns = MOST_RUNS,
+}: SensitivityRequest): Sensitivity {
   const columns = [...parameters.map((it) => it.values), output.values];
-  const rows = completeRows(columns, output.values.length);
+  const complete = completeRows(columns, output.values.length);
+  const key = permutationKey(batchId, output.name);
+  const rows = drawnRows(complete, mostRuns, key);
   const y = takeRows(output.values, rows);
   const taken = parameters.map((it) => ({ name: it.name, values: takeRows(it.values, rows) }));
   const isFixed = taken.map((it) => isConstant(it.values));
   const constant = taken.filter((_, j) => isFixed[j]).map((it) => it.name);
   const varying = taken.filter((_, j) => !isFixed[j]);
-  const shared = { output: output.name, n_used: rows.length };
+  const shared = { output: output.name, n_used: complete.length };
   const reason = reasonForNone(rows.length, y, varying.length);
   if (reason !== null) {
     const sentence = `no sensitivity of ${output.name}: ${reason}`;
@@ -47,7 +62,7 @@ export function sensitivity({ batchId, output, parameters, confidence = 0.95 }: 
   }
   const orders = varying.map((it) => ascendingOrder(it.values));
   const judged = judgeRanks(y, varying, orders);
-  const indices = firstOrder(y, orders, permutationKey(batchId, output.name));
+  const indices = firstOrder(y, orders, key);
   const tests = Number(indices !== null) + Number(judged.parameters.some((it) => it.prcc_p_holm !== null));
   const error = (1 - confidence) / tests;
   const results = judged.parameters.map((it, j) =>
@@ -56,6 +71,7 @@ export function sensitivity({ batchId, output, parameters, confidence = 0.95 }: 
   results.sort(byInfluence);
   const warnings = [
     ...rankWarnings(constant, judged),
+    ...drawnWarnings(rows.length, complete.length),
     ...floorWarnings(rows.length),
     ...(judged.correlations === null ? [] : correlationWarnings(varying, judged.correlations, rows.length)),
   ];

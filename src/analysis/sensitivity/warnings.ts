@@ -24,6 +24,13 @@ export function rankWarnings(
   return warnings;
 }
 
+/** Figures from a part of the runs. */
+export function drawnWarnings(drawn: number, runs: number): Warning[] {
+  if (drawn === runs) return [];
+  const message = `the figures are those of ${drawn} of ${runs} runs, drawn at random and the same each time: they have the chance error of so many runs`;
+  return [{ code: 'drawn-runs', message }];
+}
+
 /** A noise floor from fewer permutations than usual. */
 export function floorWarnings(runs: number): Warning[] {
   const permutations = permutationsFor(runs);

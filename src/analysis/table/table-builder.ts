@@ -220,13 +220,10 @@ export class RunTableBuilder {
     const limit = Math.max(0, Math.min(maxBytes, pairBytes));
     if (rows * bytesOfRow <= limit) return;
     const size = `${String(Math.ceil((rows * bytesOfRow) / 2 ** 20))} MiB, more than ${String(Math.floor(limit / 2 ** 20))}`;
-    const remedy =
-      pairBytes < maxBytes
-        ? ' beside those of the other study; compare studies of fewer runs, or read both as tables'
-        : '; read the runs as a table, or submit fewer runs in a study';
+    const beside = pairBytes < maxBytes ? ' beside those of the other study' : '';
     throw new SimbatchError(
       'answer-too-large',
-      `the answer is not computed: the numbers of ${String(rows)} of ${String(runs)} runs take ${size}${remedy}`,
+      `the answer is not computed: the numbers of ${String(rows)} of ${String(runs)} runs take ${size}${beside}; read the runs as a table, or submit fewer runs in a study`,
     );
   }
 

@@ -13,6 +13,7 @@ export const TAG_NOISE_FLOOR = 6;
 export const TAG_AUDIT = 7;
 export const TAG_BAND = 8;
 export const TAG_BOOTSTRAP = 11;
+export const TAG_DRAWN_ROWS = 12;
 
 export const ROUNDS = 10;
 export const MULTIPLIER_0 = 0xd2511f53 | 0;

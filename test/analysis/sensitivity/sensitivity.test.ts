@@ -6,6 +6,7 @@ import { permutationKey, permute } from '../../../src/analysis/sensitivity/permu
 import { sensitivity } from '../../../src/analysis/sensitivity/sensitivity.ts';
 import { floorWarnings } from '../../../src/analysis/sensitivity/warnings.ts';
 import { centred } from '../../../src/analysis/numeric/correlation.ts';
+import { drawnRows } from '../../../src/analysis/numeric/drawn-rows.ts';
 import { ascendingOrder } from '../../../src/analysis/numeric/order.ts';
 import { orderedQuantile } from '../../../src/analysis/numeric/quantile.ts';
 import { expectClose, referenceData } from '../data.ts';
@@ -218,6 +219,39 @@ describe('analysis/sensitivity/noise-floor', () => {
       chanceIndices({ orders, deviations, variance: squares / 500, basis: cosineBasis(500), key }),
     );
     expectClose(found, naiveFloor(orders, y, key), 1e-9, 'noise floor');
+  });
+
+  it('draws a part of more runs than a million, the same each time, and says so', () => {
+    const uniform = uniformSource(5);
+    const parameters = uniformColumns(2, 4_000, uniform);
+    const [first, second] = parameters.map((it) => it.values);
+    const output = { name: 'y', values: first!.map((it, run) => it + 0.1 * second![run]!) };
+    const of = (mostRuns: number) => sensitivity({ batchId: 'batch', output, parameters, mostRuns });
+    const [drawn, whole] = [of(1_000), of(4_000)];
+    expect(drawn).to.deep.equal(of(1_000));
+    expect([drawn.n_used, whole.n_used]).to.deep.equal([4_000, 4_000]);
+    expect(drawn.warnings.map((it) => it.message)).to.deep.equal([
+      'the figures are those of 1000 of 4000 runs, drawn at random and the same each time: they have the chance error of so many runs',
+    ]);
+    expect(whole.warnings).to.deep.equal([]);
+    for (const [j, it] of drawn.parameters.entries())
+      expect(it.spearman!)
+        .to.be.closeTo(whole.parameters[j]!.spearman!, 0.1)
+        .and.not.equal(whole.parameters[j]!.spearman);
+  });
+
+  it('draws every part of the rows with the same chance, in their order', () => {
+    const rows = Uint32Array.from({ length: 6 }, (_, at) => 10 * at);
+    const counts = new Map<string, number>();
+    for (let key = 0; key < 4_000; key++) {
+      const drawn = [...drawnRows(rows, 3, [key, 7])];
+      expect(drawn).to.deep.equal([...drawn].sort((a, b) => a - b));
+      counts.set(drawn.join(), (counts.get(drawn.join()) ?? 0) + 1);
+    }
+    expect(counts.size).to.equal(20);
+    // 200 each are expected; five standard deviations are 69.
+    for (const [part, count] of counts) expect(count, part).to.be.within(131, 269);
+    expect(drawnRows(rows, 6, [1, 2])).to.equal(rows);
   });
 
   it('takes fewer permutations of more than 200,000 runs, and says so', () => {

@@ -147,7 +147,7 @@ describe('analysis/table: rows that grow', () => {
     // Beside another study no output is left out: the table is kept, and would have fewer than it has alone.
     const beside = { maxBytes, pairBytes: 32 * 2 ** 20 };
     expect(refusalOf(() => built(beside, 1_000_000, [wide]))).to.match(
-      /^answer-too-large: .* 1000000 of 1000000 runs take \d+ MiB, more than 32 beside those of the other study; compare studies of fewer runs/,
+      /^answer-too-large: .* 1000000 of 1000000 runs take \d+ MiB, more than 32 beside those of the other study; read the runs as a table/,
     );
     expect(built({ maxBytes, pairBytes: 70 * 2 ** 20 }, 1_000_000, [wide]).build().omittedOutputs).to.have.length(3);
   });

@@ -48,7 +48,7 @@ describe('coordinator/answers/worker/study-tables', () => {
     await tables.of('large', '1', [first]);
     expect([kept, reads.slice(2)]).to.deep.equal([40, ['large', 'beside b']]);
     await tables.of('c', '1');
-    // Both were dropped for the third one, the one that was used last as well: it is large.
+    // Both were dropped for the third, also the large study, which was used last.
     expect([kept, tables.bytes]).to.deep.equal([0, 40]);
   });
 
