@@ -10,6 +10,8 @@ import { openCoordinator, type Coordinator } from '../../../src/coordinator/coor
 import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { listen, type TestServer } from '../../support/http.ts';
+import { adaptiveStudy } from '../../support/rounds.ts';
+import { Throat } from '../../support/throat.ts';
 
 const run = promisify(execFile);
 const docs = readFileSync(join(packageRoot, 'docs/api.md'), 'utf8');
@@ -44,10 +46,10 @@ describe('docs/api.md in a shell', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function shell(script: string): Promise<string> {
+  async function shell(script: string, url = server.url): Promise<string> {
     const { stdout } = await run(
       'bash',
-      ['-euo', 'pipefail', '-c', `URL=${server.url}\nSVC_TOKEN=none-is-needed\n${script}`],
+      ['-euo', 'pipefail', '-c', `URL=${url}\nSVC_TOKEN=none-is-needed\n${script}`],
       { cwd: folder },
     );
     return stdout;
@@ -61,7 +63,7 @@ describe('docs/api.md in a shell', () => {
   });
 
   it('has working examples of read operations', async () => {
-    // Examples of rounds need an adaptive study; test/http has these routes.
+    // The examples of rounds need an adaptive study.
     const batch = blockWith('BATCH=$(');
     const reading = blocks.filter(
       (block) =>
@@ -72,5 +74,33 @@ describe('docs/api.md in a shell', () => {
     const first = [batch, blockWith('JOB=$(curl')];
     const said = await shell([...first, ...reading.filter((block) => !first.includes(block))].join('\n'));
     expect(said).not.to.contain('"code"');
+  });
+
+  it('has working examples of rounds and points', async () => {
+    const throat = await Throat.open();
+    const working = throat.keepWorking();
+    try {
+      const study = adaptiveStudy();
+      study.config.dispersions = { r: { distribution: { type: 'chosen' }, units: '' } };
+      const { batch_id: batch } = await throat.client.submit(study);
+      const examples = blocks.filter((block) => /\$BATCH\/(rounds|evaluate|close)/.test(block));
+      expect(examples).to.have.length(8);
+      const said: string[] = [];
+      for (const example of examples) said.push(await shell(`BATCH=${batch}\n${example}`, throat.server.url));
+      expect(said.join('\n')).not.to.contain('"code"');
+      const [appended, , , , results, evaluated, checked, closed] = said;
+      expect(appended).to.match(
+        /^\{"round":0,"first_run_id":0,"count":2,"run_ids":"0-1","digest":"[0-9a-f]{64}","repeated":false\}$/,
+      );
+      expect(results).to.contain('"class": "ok"').and.to.contain('"y": 0.0625');
+      expect(evaluated)
+        .to.contain('"count":2,"appended":{"round":1,')
+        .and.to.contain('{"run_id":1,"class":"ok","outputs":{"y":0.0625}}');
+      expect(checked).to.equal('"identical"\n');
+      expect(closed).to.contain('"closed":true');
+    } finally {
+      await throat.close();
+      await working.catch(() => {});
+    }
   });
 });
