@@ -2,9 +2,11 @@
 
 import asyncio
 import concurrent.futures
+import hashlib
 import json
 import math
 import os
+import struct
 import sys
 import threading
 from pathlib import Path
@@ -17,6 +19,7 @@ from simbatch.evaluator.identity import digest_of_rows, identity_of
 from simbatch.evaluator.values import row_values
 
 from .conftest import package
+from .kills import Site
 
 PATIENCE_S = 120
 
@@ -36,7 +39,8 @@ def test_the_identity_is_that_of_the_command_line():
 
 def test_the_digest_of_rows_is_that_of_a_round():
     # Names are sorted by UTF-16 code unit: the pair of surrogates of U+1F600 comes before U+FF01.
-    assert digest_of_rows({"\uff01": [1.0], "\U0001f600": [2.0]}) == digest_of_rows({"\U0001f600": [2.0], "\uff01": [1.0]})
+    head = "simbatch-round/1\0parameters\0\U0001f600\0\uff01\0".encode()
+    assert digest_of_rows({"\uff01": [1.0, 3.0], "\U0001f600": [2.0, 4.0]}) == hashlib.sha256(head + struct.pack("<4d", 2, 1, 4, 3)).hexdigest()
     assert digest_of_rows({"a": [0.0]}) != digest_of_rows({"a": [-0.0]})
 
 
@@ -275,3 +279,33 @@ def test_threads_programs_and_coroutines_ask_for_the_same_points_at_once(local):
     assert sorted(values) == sorted(2 * [(x / 8) ** 2 + 1 for x in range(24)])
     assert executed(local) == [x / 8 for x in range(24)]
     assert len(f.batch.rows(columns=["run_id"])) == 24
+
+
+@pytest.fixture
+def coordinator(local):
+    """A coordinator without a runner."""
+    site = Site(local, "scipy", 1, 0)
+    site.start("coordinator")
+    yield sb.connect(site.url, retry_s=60)
+    site.end()
+
+
+def test_any_number_of_rows_is_appended_and_a_cancelled_study_is_left(coordinator):
+    f = coordinator.evaluator("rocket", version="1", inputs=["x"], outputs=["y"])
+    points = [[float(i)] for i in range(10_001)]
+    futures = f.submit([*points, [0.0]])
+    first = f.batch
+    assert [one.count for one in first.rounds()] == [10_000, 1] and len(futures) == 10_002
+    # Another program with the same simulation finds the study, whatever the order of its inputs and its outputs.
+    same = coordinator.evaluator("rocket", version="1", inputs=["x"], budget=5)
+    assert same.batch.id == first.id and coordinator.evaluator("rocket", version="2", inputs=["x"]).batch.id != first.id
+    first.cancel()
+    assert all(math.isnan(one.result(PATIENCE_S)[0]) for one in futures)
+    assert f([[5.0]]).tolist() == [[pytest.approx(math.nan, nan_ok=True)]] and f.failures[0].class_ == "cancelled"
+    # The points of the cancelled study are left with it: the next call asks another one.
+    small = coordinator.evaluator("rocket", version="1", inputs=["x"], budget=2)
+    assert f.batch.id == small.batch.id != first.id
+    small.batch.cancel()
+    other = coordinator.evaluator("rocket", version="1", inputs=["x"], budget=2)
+    with pytest.raises(sb.ApiError, match="budget-exhausted.* the round has 3 runs, and 2 of the 2 runs of the study are left"):
+        other([[1.0], [2.0], [3.0]])
