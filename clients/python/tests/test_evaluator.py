@@ -2,10 +2,12 @@
 
 import asyncio
 import concurrent.futures
+import csv
 import hashlib
 import json
 import math
 import os
+import socket
 import struct
 import sys
 import threading
@@ -14,9 +16,11 @@ from pathlib import Path
 import pytest
 
 import simbatch as sb
+from simbatch.api.transport import Transport
 from simbatch.evaluator.calls import parts_of
 from simbatch.evaluator.identity import digest_of_rows, identity_of
 from simbatch.evaluator.values import row_values
+from simbatch.local.program import find_program, simbatch
 
 from .conftest import package
 from .kills import Site
@@ -137,7 +141,7 @@ def test_a_study_is_made_under_the_key_that_every_program_uses(fake, capsys):
     warnings = [{"pointer": "/config/dispersions/x", "detail": "is odd"}]
     made = answer(200, {"batch_id": "new", "total_jobs": 0, "warnings": warnings})
     fake.answers = [none, answer(200, [open_batch("old", status="Completed")]), made, answer(200, {}), answer(200, [open_batch("new")]), done(1.5)]
-    f = evaluator_at(fake, budget=7)
+    f = evaluator_at(fake, budget=7, timeout_s=60)
     assert f([1.0]).tolist() == [1.5]
     assert 'simbatch: inputs["x"]: is odd' in capsys.readouterr().err
     _, _, headers, body = fake.requests[2]
@@ -146,6 +150,7 @@ def test_a_study_is_made_under_the_key_that_every_program_uses(fake, capsys):
     submission = json.loads(body)
     assert submission["labels"] == {"evaluator": identity} and submission["name"] == "rocket 1 evaluator"
     assert submission["config"]["monte_carlo"] == {"runs": 7, "sampling_method": "adaptive", "seed": 0}
+    assert submission["config"]["compute"]["job_timeout_seconds"] == 60
     assert submission["config"]["dispersions"] == {"x": {"distribution": {"type": "chosen"}, "units": ""}}
 
 
@@ -309,3 +314,44 @@ def test_any_number_of_rows_is_appended_and_a_cancelled_study_is_left(coordinato
     other = coordinator.evaluator("rocket", version="1", inputs=["x"], budget=2)
     with pytest.raises(sb.ApiError, match="budget-exhausted.* the round has 3 runs, and 2 of the 2 runs of the study are left"):
         other([[1.0], [2.0], [3.0]])
+
+
+ROCKET = """
+import os
+import simbatch
+
+run = simbatch.run()
+with open(os.path.join(os.environ["SIM_NOTES"], "executed"), "a") as file:
+    file.write(f"{run.parameters['mass']!r}\\n")
+run.result(y=run.parameters["mass"] * 10 + run.parameters["cd"] + run.parameters["wind"])
+"""
+
+
+def test_the_command_line_the_bridge_and_python_share_one_study(local, monkeypatch):
+    (local / "rocket.py").write_text(ROCKET)
+    (local / "x.csv").write_text("cd,mass\n0.5,1\n0.5,2\n")
+    site = Site(local, "scipy", 1, 0)
+    site.commands["runner"] += ["--entrypoint", f"rocket={local / 'rocket.py'}", "--environment-inherited", "SIM_NOTES"]
+    monkeypatch.setenv("SIM_NOTES", str(local))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    named = ["--version", "1.4", "--outputs", "y", "--fixed", "wind=0.25", "--endpoint", site.url]
+    bridge = ["bridge", "--simulation", "rocket", "--inputs", "mass,cd", "--port", str(port), *named]
+    site.commands["bridge"], site.starts["bridge"] = [*find_program(), *bridge], 0
+    try:
+        site.start("coordinator")
+        site.start("runner")
+        site.start("bridge")
+        f = sb.connect(site.url, retry_s=60).evaluator("rocket", version="1.4", inputs=["mass", "cd"], outputs=["y"], fixed={"wind": 0.25})
+        assert f([[1.0, 0.5], [3.0, 0.5]]).tolist() == [[10.75], [30.75]]
+        ended = simbatch(["evaluate", "rocket", "--points", str(local / "x.csv"), "-o", "csv", *named])
+        assert [row["y"] for row in csv.DictReader(ended.stdout.splitlines())] == ["10.75", "20.75"], ended.stdout + ended.stderr
+        model = Transport(f"http://127.0.0.1:{port}", retry_s=60)
+        for mass, expected in ((2.0, 20.75), (4.0, 40.75)):
+            asked = {"name": "rocket", "input": [[mass, 0.5]], "config": {}}
+            assert model.post("/Evaluate", asked, repeat=True) == {"output": [[expected]]}
+        assert f([[4.0, 0.5], [2.0, 0.5]]).tolist() == [[40.75], [20.75]] and f.cached == 2
+        assert executed(local) == [1, 2, 3, 4]
+        assert [one.id for one in sb.connect(site.url).batches()] == [f.batch.id]
+    finally:
+        site.end()

@@ -121,6 +121,7 @@ print(len(study.sample()), study)`;
         'study/study.py',
         'points/rows.py',
         'evaluator/calls.py',
+        'evaluator/home.py',
         'local/supervisor.py',
         'functions/execute.py',
       ])

@@ -116,6 +116,7 @@ class Coordinator(Connection):
         noise: bool = False,
         retry_failed: bool = False,
         budget: Optional[int] = None,
+        timeout_s: int = 0,
         progress: bool = True,
         label: Optional[str] = None,
     ) -> "Evaluator":
@@ -128,6 +129,7 @@ class Coordinator(Connection):
         failed: `"nan"` or `"raise"`, for rows whose run fails. noise: every row of every call is a run of its own; a repeated program
         gets the same runs for the same calls. retry_failed: points that have failed are executed again, once a call.
         budget: the most runs of a study, 1,000,000 by default; a full one is closed, and another begins without its points.
+        timeout_s: time limit of a run in seconds, where the study is made; 0: none.
         progress: a bar for calls that take longer than a second. label: a text that the rounds are stored with.
         The same simulation, version, inputs and fixed numbers are the same evaluator in every program, `simbatch evaluate` and
         `simbatch bridge`: they share one open study, and nothing is executed twice. Nothing is sent before the first call.
@@ -136,9 +138,10 @@ class Coordinator(Connection):
 
         options = {"failed": failed, "noise": noise, "retry_failed": retry_failed, "progress": progress, "label": label}
         if isinstance(simulation, str):
-            return named_evaluator(self, simulation, version, inputs, outputs, fixed, budget, options)
-        if version is not None or inputs is not None or fixed is not None:
-            raise TypeError("version, inputs and fixed are those of the study; leave them out")
+            made = {"runs": budget, "timeout_s": timeout_s}
+            return named_evaluator(self, simulation, version, inputs, outputs, fixed, made, options)
+        if version is not None or inputs is not None or fixed is not None or timeout_s != 0:
+            raise TypeError("version, inputs, fixed and timeout_s are those of the study; leave them out")
         return study_evaluator(self, for_points(simulation, budget), outputs, options)
 
     def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:

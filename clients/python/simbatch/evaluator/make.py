@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence
 
-from ..study.build import DEFAULT_BUDGET
 from ..study.description import StudyDescription
 from ..study.distributions import Chosen, number
 from .evaluator import Evaluator, _names
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
 def named_evaluator(
     connection: "Connection", simulation: str, version: Optional[str], inputs: Optional[Sequence[str]],
-    outputs: Optional[Sequence[str]], fixed: Optional[Mapping[str, float]], budget: Optional[int], options: Mapping[str, Any],
+    outputs: Optional[Sequence[str]], fixed: Optional[Mapping[str, float]], made: Mapping[str, Any], options: Mapping[str, Any],
 ) -> Evaluator:  # fmt: skip
-    """See `Coordinator.evaluator`."""
+    """See `Coordinator.evaluator`. made: arguments of the study that are no part of its identity."""
     if version is None:
         raise ValueError(f"version is missing: give the version of the simulation {simulation!r}, e.g. version='1.0'")
     if inputs is None:
@@ -30,7 +29,7 @@ def named_evaluator(
         raise ValueError(f"fixed has {', '.join(both)}, which inputs has too")
     study = StudyDescription(
         f"{simulation} {version} evaluator"[:200], simulation=simulation, version=version, method="adaptive", seed=0,
-        inputs={**{name: Chosen() for name in chosen}, **others}, runs=DEFAULT_BUDGET if budget is None else budget,
+        inputs={**{name: Chosen() for name in chosen}, **others}, **made,
     )  # fmt: skip
     return Evaluator(connection, study, identity_of(simulation, version, chosen, others), chosen, outputs, **options)
 
