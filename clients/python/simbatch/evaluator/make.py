@@ -17,7 +17,7 @@ def named_evaluator(
     connection: "Connection", simulation: str, version: Optional[str], inputs: Optional[Sequence[str]],
     outputs: Optional[Sequence[str]], fixed: Optional[Mapping[str, float]], made: Mapping[str, Any], options: Mapping[str, Any],
 ) -> Evaluator:  # fmt: skip
-    """See `Coordinator.evaluator`. made: arguments of the study that are no part of its identity."""
+    """See `Coordinator.evaluator`. made: arguments of the study that do not belong to its identity."""
     if version is None:
         raise ValueError(f"version is missing: give the version of the simulation {simulation!r}, e.g. version='1.0'")
     if inputs is None:
