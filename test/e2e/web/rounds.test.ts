@@ -1,12 +1,17 @@
 /** An adaptive study in a real browser: its rounds as bands and as a list, while it waits, takes rounds, runs and is closed. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { packageRoot } from '../../../src/base/package.ts';
 import type { BatchSubmission, Uuid } from '../../../src/contract/types.ts';
 import { adaptiveStudy } from '../../support/rounds.ts';
 import { scriptedRunner, type ScriptedRunner } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const LOOK_MS = 30;
+const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 
 describe('web: rounds of an adaptive study', () => {
   const suite = webSuite();
@@ -52,12 +57,12 @@ describe('web: rounds of an adaptive study', () => {
     await page.getByText(/^since \d/).waitFor();
     await page.getByText('No round was appended yet', { exact: true }).waitFor();
     const command = page.getByRole('textbox', { name: 'Command that appends a round' });
-    expect(await command.textContent())
-      .to.include(`/batches/${batch}/rounds`)
-      .and.to.include('{"x":0,"r":5}');
+    expect(await command.textContent()).to.match(
+      /^echo '\{"x":0,"r":5\}' \| simbatch append \S+ - --key round-0 --wait --endpoint /,
+    );
 
     await coordinator.appendRound(batch, { key: 'generation-0', rows: rowsOf(4) });
-    await page.getByText('1 round. Round 0, generation-0 now: 0 of 4 runs ended').waitFor();
+    await page.getByText('1 round. Round 0, generation-0 next: 0 of 4 runs ended').waitFor();
     expect(await bands(page)).to.deep.equal(['Round 0, generation-0: 4 Pending']);
     expect(await command.count()).to.equal(0);
 
@@ -70,7 +75,11 @@ describe('web: rounds of an adaptive study', () => {
       'Round 0, generation-0: 3 Completed, 1 Failed',
       'Round 1, generation-1: 9 Completed, 1 Failed',
     ]);
-    expect(await command.textContent()).to.include('round-2');
+    const shown = (await command.textContent())!.replace('simbatch', `${process.execPath} ${PROGRAM}`);
+    const { stdout } = await promisify(execFile)('sh', ['-c', shown]);
+    expect(stdout).to.match(/^ *14 +ok /m);
+    await page.getByText('3 rounds, all ended').waitFor();
+    expect((await bands(page)).at(-1)).to.equal('Round 2, round-2: 1 Completed');
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

@@ -45,7 +45,7 @@ export function RoundBar({ progress, table, isOk }: Props) {
           {bands.map((it) => (
             <a
               key={it.from}
-              className={it.isOpen ? 'band now' : 'band'}
+              className={isNow(it) ? 'band now' : 'band'}
               href={hrefOf(['batches', batch.id, 'runs'], { where: whereOfRounds(it) })}
               style={{ flexGrow: it.runs }}
               title={titleOf(it)}
@@ -74,6 +74,9 @@ export function RoundBar({ progress, table, isOk }: Props) {
   );
 }
 
+/** True for rounds with runs that runners have. */
+const isNow = ({ counts }: Band): boolean => counts.Claimed + counts.Running > 0;
+
 const titleOf = (it: Band): string =>
   `${nameOf(it)}: ${BAR_ORDER.filter((status) => it.counts[status] > 0)
     .map((status) => `${count(it.counts[status])} ${status}`)
@@ -86,7 +89,8 @@ function sentenceOf(bands: readonly Band[], rounds: number): string {
   const open = bands.filter(({ isOpen }) => isOpen);
   const [first] = open;
   if (first === undefined) return bands.length === 0 ? total : `${total}, all ended`;
-  const left = first.counts.Pending + first.counts.Claimed + first.counts.Running;
-  const now = `${nameOf(first)} now: ${count(first.runs - left)} of ${count(first.runs)} runs ended`;
-  return `${total}. ${now}${open.length === 1 ? '' : '; later rounds have open runs too'}`;
+  const it = open.find(isNow) ?? first;
+  const left = it.counts.Pending + it.counts.Claimed + it.counts.Running;
+  const ended = `${count(it.runs - left)} of ${count(it.runs)} runs ended`;
+  return `${total}. ${nameOf(it)} ${isNow(it) ? 'now' : 'next'}: ${ended}${open.length === 1 ? '' : '; other rounds have open runs too'}`;
 }

@@ -2,6 +2,7 @@
 import type { Batch, BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
 import { quoted } from '../../../src/base/text/shell.ts';
 import { Command, Panel } from '../parts/common.tsx';
+import { here } from '../parts/here.ts';
 import { clock, count, duration, Time } from '../parts/time.tsx';
 
 /** Since when a study waits for rows, in a few words. */
@@ -52,9 +53,7 @@ function appendCommand(batchId: string, rounds: number, { config }: BatchSubmiss
       it.type === 'chosen' ? [[name, within(it.lower ?? undefined, it.upper ?? undefined)]] : [],
     ),
   );
-  const body = JSON.stringify({ key: `round-${rounds}`, rows: [row] });
-  const address = `${window.location.origin}/batches/${batchId}/rounds`;
-  return `curl -s ${address} -H 'Content-Type: application/json' -d ${quoted(body)}`;
+  return `echo ${quoted(JSON.stringify(row))} | simbatch append ${batchId} - --key round-${rounds} --wait ${here()}`;
 }
 
 function within(lower: number | undefined, upper: number | undefined): number {
