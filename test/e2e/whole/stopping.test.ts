@@ -1,9 +1,9 @@
-/** A study of 20,000 runs that stops when its requirement is settled: the real coordinator, killed meanwhile, and scripted runners. */
+/** Studies of 20,000 runs that stop by themselves, settled or precise: the real coordinator, killed meanwhile, and scripted runners. */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Client } from '../../../src/client/client.ts';
-import type { BatchStatusResponse, Uuid } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, BatchSubmission, Uuid } from '../../../src/contract/types.ts';
 import { study } from '../../support/studies.ts';
 import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from '../support.ts';
 
@@ -11,8 +11,23 @@ const RUNS = 20_000;
 /** 232 runs without a failure show 0.99 at 90 %. */
 const LAST = 231;
 const REQUIREMENTS = [{ name: 'fast', output: 'execution_secs', condition: '< 5', probability: 0.99, confidence: 0.9 }];
+const SETTLED: Partial<BatchSubmission> = { requirements: REQUIREMENTS, policy: { stop_when: 'settled' } };
 
-describe('e2e: a study of 20,000 runs that stops when its requirement is settled', () => {
+/** 149 runs alike show a probability to 0.02; the median has its ranks before. */
+const PRECISE: Partial<BatchSubmission> = {
+  policy: {
+    stop_when: 'precise',
+    precision: [
+      { output: 'execution_secs', quantity: 'probability', condition: '< 5', half_width: 0.02 },
+      { output: 'execution_secs', quantity: 'p50', half_width: 1 },
+    ],
+  },
+};
+const PRECISE_AT = 148;
+/** Runners of a history have ids of their own. */
+let runnersMade = 0;
+
+describe('e2e: a study of 20,000 runs that stops by itself', () => {
   const site = new Site();
   const runners: FakeRunner[] = [];
   let client: Client;
@@ -26,20 +41,25 @@ describe('e2e: a study of 20,000 runs that stops when its requirement is settled
   });
 
   /** Executes the study with so many runners, each with as many slots; every seventh run fails at first and is retried. */
-  async function flown(pool: number, slots: number, runMs: number, kills: number): Promise<BatchStatusResponse> {
+  async function flown(
+    pool: number,
+    slots: number,
+    runMs: number,
+    kills: number,
+    goals: Partial<BatchSubmission> = SETTLED,
+    last = LAST,
+  ): Promise<BatchStatusResponse> {
     const acknowledged = new Map<Uuid, Acknowledged[]>();
-    const submission = {
-      ...study({ runs: RUNS }),
-      requirements: REQUIREMENTS,
-      policy: { stop_when: 'settled' as const },
-    };
-    const { batch_id } = await client.submit(submission);
-    const own = Array.from({ length: pool }, (_, at) => new FakeRunner(`p${pool}-${at}`, client, slots, acknowledged));
+    const { batch_id } = await client.submit({ ...study({ runs: RUNS }), ...goals });
+    const own = Array.from(
+      { length: pool },
+      (_, at) => new FakeRunner(`p${pool}-${++runnersMade}-${at}`, client, slots, acknowledged),
+    );
     runners.push(...own);
     const work = Promise.all(own.map((it) => it.work(runMs)));
     work.catch(() => {});
     for (let kill = 1; kill <= kills; kill += 1) {
-      await until(() => acknowledged.size >= (LAST * kill) / (kills + 1), work);
+      await until(() => acknowledged.size >= (last * kill) / (kills + 1), work);
       await site.kill();
       await site.start();
     }
@@ -47,7 +67,7 @@ describe('e2e: a study of 20,000 runs that stops when its requirement is settled
     await until(async () => {
       await sleep(20);
       status = await insist(() => client.batch(batch_id));
-      return status.batch.status === 'Completed' && status.requirements !== undefined;
+      return status.batch.status === 'Completed' && (status.requirements ?? status.precision) !== undefined;
     }, work);
     for (const it of own) it.stop();
     await work;
@@ -86,5 +106,25 @@ describe('e2e: a study of 20,000 runs that stops when its requirement is settled
       });
     run('snapshot', 'export', file, '--batch', ends[1]!.batch.id);
     expect(run('snapshot', 'replay', file)).to.match(/^\d+ actors, \d+ events replayed: all/);
+  });
+
+  it('stops at the same run with the same intervals for 1, 2 and 8 runners, and after kills of the coordinator', async () => {
+    const ends = [
+      await flown(1, 4, 1, 0, PRECISE, PRECISE_AT),
+      await flown(2, 20, 3, 2, PRECISE, PRECISE_AT),
+      await flown(8, 6, 5, 1, PRECISE, PRECISE_AT),
+    ];
+    for (const { batch, precision = [], jobs_by_status: counts } of ends) {
+      expect(batch).to.include({
+        stopped_at_run_id: PRECISE_AT,
+        cancel_reason: `every precision was reached at run ${PRECISE_AT}`,
+      });
+      expect(counts.Completed + counts.Cancelled).to.equal(RUNS);
+      expect(precision.map((it) => [it.state, it.n])).to.deep.equal(precision.map(() => ['reached', PRECISE_AT + 1]));
+      expect(precision[0]).to.deep.include({ interval: ends[0]!.precision![0]!.interval, value: 1 });
+      const asked = await client.analysis.ask('precision', batch.id);
+      expect(asked.stop_run_id).to.equal(PRECISE_AT);
+      expect(asked.precision.map(({ course: _, ...it }) => it)).to.deep.equal(precision);
+    }
   });
 });
