@@ -6,7 +6,7 @@ import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { Markup, html, section, table, type Content } from './html.ts';
 import { STYLE } from './style.ts';
-import { failuresSection, outputsSection, plotsSection } from './results.ts';
+import { failuresSection, outputsSection, precisionSection, plotsSection } from './results.ts';
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -32,9 +32,10 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
           <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
         </header>
         <main>
-          ${limitsNotice(data)} ${verdictsSection(data)} ${runsSection(data)} ${outputsSection(data)}
-          ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)} ${historySection(data)}
-          ${configurationSection(data)} ${versionsSection(data, origin)} ${studyFileSection(data)}
+          ${limitsNotice(data)} ${verdictsSection(data)} ${precisionSection(data)} ${runsSection(data)}
+          ${outputsSection(data)} ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)}
+          ${historySection(data)} ${configurationSection(data)} ${versionsSection(data, origin)}
+          ${studyFileSection(data)}
         </main>
       </body>
     </html> `;
@@ -109,7 +110,7 @@ function limitsNotice(data: ReportData): Markup {
     messages.add('the early-termination conditions are not enabled: no run was checked');
   else if (conditions.length > 0 && shadow === true)
     messages.add('the early-termination conditions are in shadow: they were evaluated, and ended no run');
-  if ((submission.requirements ?? []).length === 0)
+  if ((submission.requirements ?? []).length + (submission.policy?.precision ?? []).length === 0)
     messages.add('the study declares no requirement: nothing is judged');
   for (const part of absent) messages.add(`this part of the report is missing: ${part}`);
   if (messages.size === 0) return html``;

@@ -20,6 +20,48 @@ function quantile(output: OutputSummary, p: number): Content {
   return html`${value}${interval === undefined ? '' : html`<br /><span class="soft">${interval}</span>`}`;
 }
 
+/** How near the study came to the precisions at which it stops; nothing without any. */
+export function precisionSection({ summary }: ReportData): Markup {
+  const precision = summary?.precision ?? [];
+  if (precision.length === 0) return html``;
+  const end = (value: number | null, unbounded: string): string => (value === null ? unbounded : number(value));
+  const rows = precision.map((it) => [
+    html`<code>${it.output}</code>`,
+    it.condition === null ? it.quantity : html`${it.quantity} <code>${it.condition}</code>`,
+    html`<span class="${it.state === 'reached' ? 'good' : 'warn'}">${it.state.replaceAll('-', ' ')}</span>`,
+    it.n,
+    it.unknown,
+    number(it.value),
+    `${end(it.interval[0], '-inf')} to ${end(it.interval[1], 'inf')}`,
+    number(it.half_width),
+    it.relative === null ? number(it.target) : `${shareInPercent(it.relative)} of the value`,
+    it.method,
+  ]);
+  return section(
+    'Precision',
+    html`<p class="soft">
+      The intervals are those of confidence sequences: they hold at every number of runs, hence where the study stops.
+    </p> `,
+    precision.map((it) => html`<p>${it.sentence}</p> `),
+    table(
+      [
+        ['output'],
+        ['quantity'],
+        ['state'],
+        ['runs', 'number'],
+        ['unknown', 'number'],
+        ['value', 'number'],
+        ['interval', 'number'],
+        ['half-width', 'number'],
+        ['wanted', 'number'],
+        ['sequence'],
+      ],
+      rows,
+      'compact',
+    ),
+  );
+}
+
 export function outputsSection({ summary, submission }: ReportData): Markup {
   const shown = (summary?.outputs ?? []).filter((it) => it.count > 0);
   const note = intervalNote(shown);
