@@ -120,6 +120,7 @@ export interface UnsentFiles extends Static<typeof UnsentFiles> {}
 /** The files of a batch that one runner has to send, as the coordinator stores them. */
 export const OutboxRecord = Type.Object({
   hostname: Type.Optional(text('The machine of the runner.')),
+  allocation: Type.Optional(text('The allocation of the runner.')),
   root: text('The output root of the runner; the files are in the folder of the batch there.'),
   files: count('Files that are not sent.'),
   runs: count('Runs that they are of.'),

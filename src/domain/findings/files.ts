@@ -18,6 +18,10 @@ const STORE_UNUSABLE: Rule = {
 const whereOf = ({ runnerId, hostname }: OutboxPlace, folder: string): string =>
   `runner ${runnerId}${hostname === undefined ? '' : ` (machine ${hostname})`} in ${folder}`;
 
+/** The runner was a pod, and is gone: no command can be run where its files were. Allocations begin with the name of their engine. */
+const isGonePod = ({ isGone, allocation }: OutboxPlace): boolean =>
+  isGone && allocation?.startsWith('kubernetes/') === true;
+
 const FILES_NOT_SENT: Rule = {
   code: 'files-not-sent',
   find({ batchId, outbox }) {
@@ -29,17 +33,23 @@ const FILES_NOT_SENT: Rule = {
     if (first === undefined) return undefined;
     const files = places.reduce((sum, it) => sum + it.files, 0);
     const runs = places.reduce((sum, it) => sum + it.runs, 0);
-    const { root, hostname, isGone, reason, runnerId } = first;
+    const { root, hostname, isGone, reason, runnerId, allocation } = first;
     const more = places.length > 1 ? `, and on ${plural(places.length - 1, 'more runner')}` : '';
-    const why = isGone ? 'the runner is gone' : (reason ?? 'it has sent nothing for ten minutes');
+    const why = isGonePod(first)
+      ? `the runner was a pod (${allocation ?? ''}) that is gone, and its own disk with it: the files are lost unless this folder is on a volume`
+      : isGone
+        ? 'the runner is gone'
+        : (reason ?? 'it has sent nothing for ten minutes');
     const machine = hostname === undefined ? 'its machine' : `machine ${hostname}`;
     const push = `run \`simbatch files push ${batchId} --output-root ${root}\` on ${machine}`;
     return {
       severity: 'warning',
       message: `${plural(files, 'file')} of ${plural(runs, 'run')} ${files === 1 ? 'is' : 'are'} not in the object store: on ${whereOf(first, `${root}/${batchId}`)}${more}: ${why}`,
-      remedy: isGone
-        ? `${push}, or start runner ${runnerId} there again`
-        : `correct the cause; the runner tries again at least every 30 s. When it has left: ${push}`,
+      remedy: isGonePod(first)
+        ? `on a volume: run \`simbatch files push ${batchId} --output-root DIR\` where it is mounted; else execute the runs again with \`simbatch rerun ${batchId} --run-ids ...\`; the numbers of their results are not lost`
+        : isGone
+          ? `${push}, or start runner ${runnerId} there again`
+          : `correct the cause; the runner tries again at least every 30 s. When it has left: ${push}`,
       count: runs,
       runners: places.slice(0, MOST_NAMED).map((it) => it.runnerId),
       runs: places.flatMap(({ examples }) => examples).slice(0, MOST_NAMED),

@@ -34,6 +34,25 @@ const TABLE: readonly [name: string, given: Partial<Situation>, expected: readon
     [`warning files-not-sent: 1 file of 1 run is not in the object store: ${WHERE}: the runner is gone`],
   ],
   [
+    'a pod that is gone with its disk',
+    { outbox: [place({ isGone: true, allocation: 'kubernetes/main/a1' })] },
+    [
+      `warning files-not-sent: 3 files of 2 runs are not in the object store: ${WHERE}: the runner was a pod (kubernetes/main/a1) that is gone, and its own disk with it: the files are lost unless this folder is on a volume`,
+    ],
+  ],
+  [
+    'a pod that is there, and a machine of another cluster that is gone',
+    {
+      outbox: [
+        place({ allocation: 'kubernetes/main/a1', reason: 'status 503' }),
+        place({ runnerId: 'r8', isGone: true, allocation: 'slurm/main/b2' }),
+      ],
+    },
+    [
+      `warning files-not-sent: 6 files of 4 runs are not in the object store: ${WHERE.replace('r7', 'r8')}, and on 1 more runner: the runner is gone`,
+    ],
+  ],
+  [
     'a runner that sends nothing for long',
     { outbox: [place({ idleMs: 600_001 })] },
     [

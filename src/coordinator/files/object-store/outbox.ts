@@ -55,11 +55,12 @@ export function countWaiting(
   const batchId = batchIdOf(jobId);
   const key = keys.outbox(batchId, runnerId);
   const text = turn.read(key);
-  const { hostname } = turn.state('runner', runnerId)?.context ?? {};
+  const { hostname, allocation } = turn.state('runner', runnerId)?.context ?? {};
   const known: OutboxRecord =
     text === undefined
       ? {
           ...(hostname === undefined ? {} : { hostname }),
+          ...(allocation === undefined ? {} : { allocation }),
           root: rootOf(after, batchId),
           files: 0,
           runs: 0,

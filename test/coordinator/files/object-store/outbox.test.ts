@@ -53,6 +53,19 @@ describe('coordinator/files/outbox', () => {
     expect(await finding()).to.equal(undefined);
   });
 
+  it('says that the files of a pod are lost with it, also when its runner is forgotten', async () => {
+    await scene.register('pod', { slots: 1, hostname: 'main-a1', allocation: 'kubernetes/main/a1', ephemeral: true });
+    await scene.running(batchId, 0, 'pod');
+    await scene.api.complete(jobId(batchId, 0), { runner_id: 'pod', attempt: 1, result: result(0) });
+    await scene.api.signOff('pod', { instance: scene.instance('pod') });
+    const found = await finding();
+    expect(found?.message).to.equal(
+      `3 files of 1 run are not in the object store: on runner pod (machine main-a1) in /scratch/out/${batchId}: ` +
+        'the runner was a pod (kubernetes/main/a1) that is gone, and its own disk with it: the files are lost unless this folder is on a volume',
+    );
+    expect(found?.remedy).to.include('--output-root DIR').and.include(`simbatch rerun ${batchId} --run-ids`);
+  });
+
   it('names runner, machine and folder when a try has failed, and disappears when the files are sent', async () => {
     await end(0);
     await end(1);
