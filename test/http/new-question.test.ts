@@ -35,8 +35,7 @@ export const openRuns = question({
 /** The modules of the copy have no types here. */
 type Modules = Record<string, (...args: any[]) => any>;
 
-describe('http: a new question', function () {
-  this.timeout(60_000);
+describe('http: a new question', () => {
   let root: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'simbatch-new-question-'));

@@ -47,7 +47,6 @@ const study = (runs: number, version: string, cores = '1') => ({
 });
 
 describe('e2e: the launcher on a real Slurm', function () {
-  this.timeout(240_000);
   let slurm: SlurmSite;
   let serve: Serving;
   let client: Client;

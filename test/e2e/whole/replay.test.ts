@@ -56,8 +56,7 @@ function exported(): string {
   return JSON.stringify({ ...head, records });
 }
 
-describe('e2e/replay', function () {
-  this.timeout(120_000);
+describe('e2e/replay', () => {
   let folder = '';
   let modules = '';
 

@@ -24,8 +24,7 @@ const REQUIREMENT = {
   look: 'continuous',
 } as const;
 
-describe('http: a study of 2147483647 runs', function () {
-  this.timeout(60_000);
+describe('http: a study of 2147483647 runs', () => {
   let folder: string;
   let coordinator: Coordinator;
   let server: TestServer;
