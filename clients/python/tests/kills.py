@@ -70,6 +70,16 @@ def emcee(f, size):
     return [found.get_chain(), found.get_log_prob(), [list(part) if hasattr(part, "tolist") else part for part in found.random_state]]
 
 
+def needs_scipy():
+    """Skips a test where SciPy is older than the examples need it; older Pythons have no newer one."""
+    import pytest
+
+    from .conftest import package
+
+    if tuple(map(int, package("scipy").__version__.split(".")[:2])) < (1, 16):
+        pytest.skip("SciPy 1.16 is needed")
+
+
 SEARCHES = {"optuna": optuna, "scipy": scipy, "emcee": emcee}
 
 

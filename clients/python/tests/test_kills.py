@@ -15,6 +15,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
 def test_a_search_comes_to_the_same_end_after_kills_of_each_part(search, program):
     for needed in ("cloudpickle", "numpy", search):
         package(needed)
+    if search == "scipy":
+        kills.needs_scipy()
     if not kills.EXAMPLES.exists():
         pytest.skip("this is not a clone of the repository")
     report = kills.campaign(search, 1, int.from_bytes(os.urandom(4), "big"), size=3)

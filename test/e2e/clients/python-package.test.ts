@@ -121,7 +121,7 @@ print(len(study.sample()), study)`;
         'study/study.py',
         'points/rows.py',
         'evaluator/calls.py',
-        'evaluator/home.py',
+        'evaluator/make.py',
         'local/supervisor.py',
         'functions/execute.py',
       ])
