@@ -41,6 +41,11 @@ const TABLE: readonly [name: string, given: Partial<Situation>, expected: readon
     ],
   ],
   [
+    'a pod that is there, and whose latest try failed',
+    { outbox: [place({ allocation: 'kubernetes/main/a1', reason: 'a.csv: status 503' })] },
+    [`warning files-not-sent: 3 files of 2 runs are not in the object store: ${WHERE}: a.csv: status 503`],
+  ],
+  [
     'a pod that is there, and a machine of another cluster that is gone',
     {
       outbox: [
