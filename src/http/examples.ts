@@ -76,6 +76,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     rows: [{ r: 0.22 }, { r: 0.25 }],
     label: 'first guesses',
   },
+  EvaluationRequest: { rows: [{ r: 0.22 }, { r: 0.25 }], outputs: ['miss_m'] },
   UploadRequest: {
     runner_id: 'lab-3',
     attempt: 1,
