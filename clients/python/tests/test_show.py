@@ -52,6 +52,8 @@ def test_estimates_are_written_as_on_the_command_line():
     cases = json.loads((Path(__file__).parents[3] / "test/analysis/data/estimate-texts.json").read_text(encoding="utf-8"))
     for one in cases["quantiles"]:
         assert estimates.quantile_text(one) == one["text"]
+    for one in cases["notes"]:
+        assert estimates.interval_note(one["outputs"]) == one["text"]
     for one in cases["means"]:
         assert estimates.mean_text(one["mean"], one["interval"]) == one["text"]
 

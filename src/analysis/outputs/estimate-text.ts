@@ -27,7 +27,7 @@ export function meanText(mean: number | null, interval: readonly [number, number
 }
 
 /**
- * The parts of `5800 [4648, 6091]`. Where the threshold of a rule excludes the value of the survivors, the bound alone: `> 10.09`; its
+ * The parts of `5800 [4648, 6091]`, without the interval where neither end is bounded. Where the threshold of a rule excludes the value of the survivors, the bound alone: `> 10.09`; its
  * interval is beside it only where it says more than the bound.
  */
 export function quantileParts(
@@ -38,23 +38,22 @@ export function quantileParts(
   const isExcluded = (low !== null && value < low) || (high !== null && value > high);
   const decimals = decimalsOf([...(isExcluded ? [low, high] : [value]), ...interval]);
   const bracket = rangeText(interval, infinities, decimals);
-  if (!isExcluded) return [rounded(value, decimals), bracket];
+  if (!isExcluded) return isUnbounded(interval) ? [rounded(value, decimals)] : [rounded(value, decimals), bracket];
   const ends = [...new Set([low, high].flatMap((it) => (it === null ? [] : [rounded(it, decimals)])))];
-  if (low !== null && high !== null) return [ends.join(' to '), bracket];
+  if (low !== null && high !== null) return isUnbounded(interval) ? [ends.join(' to ')] : [ends.join(' to '), bracket];
   const bound = `${low === null ? '<' : '>'} ${ends[0]}`;
-  return interval[0] === low && interval[1] === high ? [bound] : [bound, bracket];
+  const saysNoMore = (interval[0] === low && interval[1] === high) || isUnbounded(interval);
+  return saysNoMore ? [bound] : [bound, bracket];
 }
 
-/** The parts of the quantile p of an output, without the interval where the design has none; undefined where p was not asked for. */
+/** The parts of the quantile p of an output; undefined where p was not asked for. */
 export function quantileOf(
-  { quantiles, mean_interval }: Pick<Output, 'quantiles' | 'mean_interval'>,
+  { quantiles }: Pick<Output, 'quantiles'>,
   p: number,
   infinities: Infinities = ASCII,
 ): string[] | undefined {
   const found = quantiles.find((it) => it.p === p);
-  if (found === undefined) return undefined;
-  const parts = quantileParts(found, infinities);
-  return mean_interval === null && isUnbounded(found.interval) ? parts.slice(0, 1) : parts;
+  return found === undefined ? undefined : quantileParts(found, infinities);
 }
 
 const isUnbounded = ([low, high]: readonly [number | null, number | null]): boolean => low === null && high === null;
@@ -69,17 +68,20 @@ export function rangeText(
   return `[${ends.join(', ')}]`;
 }
 
-/** Explains the brackets and the half-widths of a table of statistics; undefined where it has neither. */
+/** Explains the brackets and the half-widths of a table of statistics, or says why there are none; undefined without outputs. */
 export function intervalNote(outputs: readonly Output[]): string | undefined {
-  const confidence = outputs[0]?.tolerance.confidence;
-  const hasNone = outputs.every(
-    (it) => it.mean_interval === null && it.quantiles.every((q) => isUnbounded(q.interval)),
-  );
-  if (confidence === undefined || hasNone) return undefined;
-  const isMissing = outputs.some((it) => it.quantiles.some(({ bounds }) => bounds !== null));
-  const level = `${Number((100 * confidence).toPrecision(10))} %`;
+  const [first] = outputs;
+  if (first === undefined) return undefined;
+  const quantiles = outputs.flatMap((it) => it.quantiles);
+  const level = `${Number((100 * first.tolerance.confidence).toPrecision(10))} %`;
+  if (quantiles.every((it) => isUnbounded(it.interval))) {
+    if (first.mean_interval === null)
+      return first.mean_reason === null ? undefined : `no intervals: ${first.mean_reason}`;
+    const meaning = `±: ${level} interval of the mean`;
+    return quantiles.length === 0 ? meaning : `${meaning}; quantiles have none: too few values`;
+  }
   const meaning = `[ ]: ${level} interval of the quantile of all runs`;
-  return isMissing
+  return quantiles.some(({ bounds }) => bounds !== null)
     ? `${meaning}, whatever the values of the runs without one are; mean (± ${level}), sd, min and max are of the values alone`
     : `${meaning}; ±: ${level} interval of the mean`;
 }

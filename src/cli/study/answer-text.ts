@@ -14,9 +14,9 @@ interface Limited {
 export const cell = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : formatNumber(value);
 
-/** `3.2 to 4.1`; an end that the runs do not bound is `-inf` or `inf`. */
+/** `3.2 to 4.1`; an end that the runs do not bound is `-inf` or `inf`, and `-` where they bound neither. */
 export const rangeCell = (range: readonly [number | null, number | null] | null): string =>
-  range === null
+  range === null || (range[0] === null && range[1] === null)
     ? '-'
     : `${range[0] === null ? '-inf' : cell(range[0])} to ${range[1] === null ? 'inf' : cell(range[1])}`;
 

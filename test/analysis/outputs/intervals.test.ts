@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { convergence } from '../../../src/analysis/outputs/convergence.ts';
-import { meanText, quantileParts } from '../../../src/analysis/outputs/estimate-text.ts';
+import { intervalNote, meanText, quantileParts } from '../../../src/analysis/outputs/estimate-text.ts';
+import type { StudySummary } from '../../../src/contract/types.ts';
 import { summarizeOutput } from '../../../src/analysis/outputs/output-summary.ts';
 import { summarizeStudy } from '../../../src/analysis/summary.ts';
 import { joinTables } from '../../../src/analysis/table/join.ts';
@@ -124,10 +125,12 @@ describe('analysis/outputs: intervals', () => {
   });
 
   it('estimates are written with the digits that their intervals support', () => {
-    const { quantiles, means } = referenceData('estimate-texts.json') as {
+    const { quantiles, means, notes } = referenceData('estimate-texts.json') as {
       quantiles: { value: number; interval: Ends; bounds: Ends | null; text: string }[];
       means: { mean: number | null; interval: [number, number] | null; text: string }[];
+      notes: { outputs: StudySummary['outputs']; text: string | null }[];
     };
+    for (const { outputs, text } of notes) expect(intervalNote(outputs) ?? null).to.equal(text);
     for (const { text, ...estimate } of quantiles) expect(quantileParts(estimate).join(' ')).to.equal(text);
     for (const { mean, interval, text } of means) expect(meanText(mean, interval)).to.equal(text);
   });

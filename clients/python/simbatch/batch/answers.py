@@ -96,12 +96,11 @@ class Summary(Answer):
         return ["name", "units", "count", "missing", "mean", "sd", "min", *names, "max"], rows
 
     def notes(self) -> List[str]:
-        """Lines that explain the brackets of the table."""
+        """Lines that explain the brackets of the table, or say why there are none."""
         from ..show.estimates import interval_note
 
-        outputs = [one for one in self.rows() if one["count"]]
-        missing = any(it["bounds"] is not None for one in outputs for it in one["quantiles"])
-        return [interval_note(outputs[0]["tolerance"]["confidence"], missing)] if outputs else []
+        note = interval_note([one for one in self.rows() if one["count"]])
+        return [] if note is None else [note]
 
 
 class Verdicts(Answer):

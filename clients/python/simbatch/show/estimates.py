@@ -23,26 +23,35 @@ def mean_text(mean: Optional[float], interval: Optional[Sequence[float]]) -> str
 
 
 def quantile_text(quantile: Mapping[str, Any]) -> str:
-    """`5800 [4648, 6091]`; where the threshold of a rule excludes the value of the survivors, the bound alone: `> 10.09`."""
+    """`5800 [4648, 6091]`, without the interval where neither end is bounded; where the threshold of a rule excludes the value of the survivors, the bound alone: `> 10.09`."""
     value, interval = quantile["value"], quantile["interval"]
     low, high = quantile["bounds"] or (None, None)
     excluded = (low is not None and value < low) or (high is not None and value > high)
     decimals = _decimals([*([low, high] if excluded else [value]), *interval])
-    bracket = _range_text(interval, decimals)
+    unbounded = all(one is None for one in interval)
+    bracket = "" if unbounded else f" {_range_text(interval, decimals)}"
     if not excluded:
-        return f"{_rounded(value, decimals)} {bracket}"
+        return f"{_rounded(value, decimals)}{bracket}"
     ends = list(dict.fromkeys(_rounded(one, decimals) for one in (low, high) if one is not None))
     if low is not None and high is not None:
-        return f"{' to '.join(ends)} {bracket}"
+        return f"{' to '.join(ends)}{bracket}"
     bound = f"{'<' if low is None else '>'} {ends[0]}"
-    return bound if list(interval) == [low, high] else f"{bound} {bracket}"
+    return bound if list(interval) == [low, high] else f"{bound}{bracket}"
 
 
-def interval_note(confidence: float, missing: bool) -> str:
-    """The line that explains the brackets and half-widths of a table of statistics."""
-    level = f"{100 * confidence:.10g} %"
+def interval_note(outputs: Sequence[Mapping[str, Any]]) -> Optional[str]:
+    """The line that explains the brackets and half-widths of a table of statistics, or says why there are none; None without outputs."""
+    if not outputs:
+        return None
+    first = outputs[0]
+    level = f"{100 * first['tolerance']['confidence']:.10g} %"
+    quantiles = [it for one in outputs for it in one["quantiles"]]
+    if all(end is None for it in quantiles for end in it["interval"]):
+        if first["mean_interval"] is None:
+            return first["mean_reason"] and f"no intervals: {first['mean_reason']}"
+        return f"±: {level} interval of the mean" + ("; quantiles have none: too few values" if quantiles else "")
     meaning = f"[ ]: {level} interval of the quantile of all runs"
-    if missing:
+    if any(it["bounds"] is not None for it in quantiles):
         without = "whatever the values of the runs without one are"
         return f"{meaning}, {without}; mean (± {level}), sd, min and max are of the values alone"
     return f"{meaning}; ±: {level} interval of the mean"
