@@ -121,7 +121,7 @@ export class RoundProgress {
       if (fact.type === 'job.claimed' && !fact.requeued) this.#change(fact.batchId, fact.runId, -1, 1);
       else if (fact.type === 'job.ended')
         this.#change(fact.batchId, fact.runId, fact.touched ? 0 : -1, fact.touched ? -1 : 0);
-      else if (fact.type === 'batch.cancelling') this.#cancelled(fact.batchId);
+      // A cancelled study ends in the same turn.
       else if (fact.type === 'batch.ended') this.#forget(fact.batchId);
     }
   }
@@ -137,17 +137,6 @@ export class RoundProgress {
     if (it.untouched + it.touched > 0) return;
     rounds.splice(place, 1);
     this.#complete(batchId, it);
-  }
-
-  /** The untouched runs were cancelled by number. */
-  #cancelled(batchId: Uuid): void {
-    const rounds = this.#open.get(batchId) ?? [];
-    for (const it of rounds) it.untouched = 0;
-    this.#open.set(
-      batchId,
-      rounds.filter((it) => it.touched > 0),
-    );
-    for (const it of rounds) if (it.touched === 0) this.#complete(batchId, it);
   }
 
   #forget(batchId: Uuid): void {

@@ -168,6 +168,34 @@ describe('coordinator/rounds/append', () => {
     expect(await scene.api.checkRounds(batch)).to.deep.include({ rounds: 4, runs: 7, verdict: 'identical' });
   });
 
+  it('gives rows without a draw the draws of their own runs, also when other clients append at the same time', async () => {
+    const appends = ['a', 'b', 'c'].map((key) => append({ key, rows: [ROW, ROW], draws: [null, 1] }));
+    const [first] = await Promise.all(appends);
+    await scene.register('a', { slots: 8 });
+    const { assignments } = await scene.claimRaw('a', 8);
+    expect(assignments.map(({ job }) => job.run_config.metadata.draw)).to.deep.equal([0, 1, 2, 1, 4, 1]);
+    expect(await append({ key: 'a', rows: [ROW, ROW], draws: [0, 1] })).to.deep.equal({ ...first!, repeated: true });
+  });
+
+  it('completes every round of a cancelled study, with runs that wait, run or have ended, and answers who waits', async () => {
+    for (const key of ['ended', 'half', 'running', 'untouched']) await append({ key, rows: [ROW, ROW] });
+    await scene.register('a', { slots: 4 });
+    expect(await scene.claim('a', 4)).to.deep.equal([0, 1, 2, 3]);
+    for (const it of [0, 1, 2]) {
+      await scene.start(batch, it, 'a');
+      await scene.complete(batch, it, 'a');
+    }
+    await scene.register('b', { slots: 2 });
+    await scene.claim('b', 2);
+    const completed: number[] = [];
+    scene.api.parts.roundProgress.onComplete(({ round }) => completed.push(round));
+    const waiting = [1, 2, 3].map((round) => scene.api.roundResults(batch, round, { waitMs: 30_000 }));
+    await scene.api.cancelBatch(batch);
+    for (const answer of await Promise.all(waiting)) expect(answer).to.have.property('pieces');
+    expect(completed.toSorted()).to.deep.equal([1, 2, 3]);
+    expect((await all(await scene.api.rounds(batch))).map((it) => it.complete)).to.deep.equal([true, true, true, true]);
+  });
+
   it('keeps to its budget, and appends nothing of a round beyond it', async () => {
     await append({ key: 'a', rows: Array.from({ length: 18 }, () => ROW) });
     const { code, message } = await refusal({ key: 'b', rows: [ROW, ROW, ROW] });
