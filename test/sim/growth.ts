@@ -49,7 +49,7 @@ export class SimGrowth {
   #newWish(): Wish | undefined {
     const stage = this.#stage;
     const dice = this.#dice;
-    const batch = dice.pick(stage.batches);
+    const batch = dice.pick(stage.batches.filter((id) => !isAdaptive(stage.disk, id)));
     if (batch === undefined) return undefined;
     const key = `growth ${this.#wishes.length}`;
     const options = { idempotencyKey: key, bodyDigest: key };
@@ -86,6 +86,10 @@ export class SimGrowth {
     return { relation, simulation_version: '2', ...(select === undefined ? {} : { select }) };
   }
 }
+
+/** Adaptive studies grow by rounds. */
+const isAdaptive = (disk: ReadonlyMap<string, string>, batch: Uuid): boolean =>
+  decodeBatch(disk.get(keys.batch(batch))!).context.budget !== undefined;
 
 /** Parents and children agree: each record of a family lists the batches that name it, and no other. */
 export function checkFamilies(disk: ReadonlyMap<string, string>, batches: Iterable<BatchContext>): void {

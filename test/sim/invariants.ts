@@ -141,7 +141,7 @@ function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Diske
   insist(lost === 2 * counted, () => `batch ${c.batchId} counts ${lost} lost samples of ${counted} runs`);
   const sum = pendingRuns(c) + c.claimed + c.running + c.completed + c.failed + c.timedOut + c.cancelled;
   insist(sum === c.totalJobs, () => `batch ${c.batchId} has ${c.totalJobs} jobs and counts ${sum}`);
-  const isOver = pendingRuns(c) + c.claimed + c.running === 0;
+  const isOver = pendingRuns(c) + c.claimed + c.running === 0 && c.growing === undefined;
   insist(isOver === isTerminal(value), () => `batch ${c.batchId} is ${value} with ${sum} counted`);
   if (!c.cancelRequested) {
     const released = releasedRuns(c);

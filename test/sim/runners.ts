@@ -194,10 +194,12 @@ export class SimRunner {
       const config = answer.batches[job.batch_id]?.config;
       insist(config !== undefined, () => `a claim came without the configuration of ${job.batch_id}`);
       const seed = config.monte_carlo.seed ?? 0;
-      const sampler = createSampler(config.dispersions, { ...config.monte_carlo, seed });
+      const rowOf = config.adaptive === undefined ? undefined : this.#stage.rounds.rowsOf(job.batch_id);
+      const sampler = createSampler(config.dispersions, { ...config.monte_carlo, seed }, undefined, rowOf);
       const expected = JSON.stringify(sampler.parameters(job.run_config.run_id));
       const given = JSON.stringify(job.run_config.parameters);
       insist(given === expected, () => `job ${job.id} was given ${given} and not ${expected}`);
+      this.#stage.rounds.given(job.id, given);
     }
   }
 

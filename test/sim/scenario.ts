@@ -14,6 +14,7 @@ import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
+import { checkOrphans, SimRounds } from './rounds.ts';
 import { checkWaiting } from './waiting.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
 import { SimRunner } from './runners.ts';
@@ -58,6 +59,7 @@ export class Stage {
   readonly #disk = new SimDisk();
   readonly disk: ReadonlyMap<string, string> = this.#disk.records;
   readonly acknowledged = new Acknowledged(this.disk);
+  readonly rounds: SimRounds;
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
@@ -88,6 +90,7 @@ export class Stage {
     this.dice = new Dice(seed);
     this.bug = bug;
     this.#world = new SimulatedClock({ seed });
+    this.rounds = new SimRounds(this);
   }
 
   now(): number {
@@ -186,6 +189,8 @@ export class Stage {
     checkDisk(this.disk, this.#memory, this.ahead);
     checkWaiting(this.#coordinator.parts);
     this.acknowledged.check();
+    this.rounds.check();
+    checkOrphans(this.disk);
   }
 
   /** Ends this coordinator, mostly by a crash, and opens the next one on the same disk. */
@@ -222,6 +227,7 @@ export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter
   const client = new SimClient(stage);
   for (let step = 0; step < STEPS; step += 1) {
     client.act();
+    stage.rounds.act();
     for (const runner of runners) if (dice.chance(0.6)) runner.act();
     if (dice.chance(0.02)) await stage.restart();
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4000));
@@ -237,6 +243,7 @@ export async function finish(stage: Stage): Promise<void> {
   for (const id of stage.unfinished()) {
     await stage.api.resumeBatch(id);
     await stage.api.releaseBatch(id);
+    if (decodeBatch(stage.disk.get(`!batch!${id}`)!).context.growing === true) await stage.api.closeBatch(id);
   }
   const honest = [0, 1].map((at) => new SimRunner(stage, `honest${at}`, true));
   for (let step = 0; stage.unfinished().length > 0; step += 1) {
