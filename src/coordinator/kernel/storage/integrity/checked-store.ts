@@ -1,4 +1,5 @@
 /** A store over an engine: seals each record with a checksum, verifies it on every read, and chains the group commits. */
+import { BytePauses } from '../../../../base/async/byte-pauses.ts';
 import { SimbatchError } from '../../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, isFamilyKey, type KeyRange } from '../keys.ts';
@@ -75,9 +76,12 @@ export class CheckedStore implements Store {
     const operations: Operation[] = [];
     const toKeep: (readonly [string, string | null])[] = [];
     const checksums = new ChecksumSeries();
+    const pauses = new BytePauses();
     let sums = '';
     for (const change of changes) {
       const [key, value] = change;
+      const later = pauses.before(value?.length ?? 0);
+      if (later !== undefined) await later;
       const sum = value === null ? deletionSum(key) : key === FORMAT_KEY ? checksumOf(value) : checksums.of(key, value);
       operations.push([key, value === null || key === FORMAT_KEY ? value : sum + value]);
       sums += sum;

@@ -1,5 +1,6 @@
 /** LevelDB as the engine of a store: opens it, and translates its interface. */
 import { Level } from 'level';
+import { BytePauses } from '../../../../base/async/byte-pauses.ts';
 import { Gate } from '../../../../base/async/gate.ts';
 import type { Engine, EngineView, Operation } from '../engine.ts';
 import type { KeyRange } from '../keys.ts';
@@ -43,7 +44,10 @@ export class LevelEngine implements Engine {
 
   async write(operations: readonly Operation[], { sync }: { sync: boolean }): Promise<void> {
     const batch = this.#level.batch();
+    const pauses = new BytePauses();
     for (const [key, value] of operations) {
+      const later = pauses.before(value?.length ?? 0);
+      if (later !== undefined) await later;
       if (value === null) batch.del(key);
       else batch.put(key, value);
     }
