@@ -50,7 +50,7 @@ class Site {
     const { python, env, folder: cwd } = this;
     const common = { python, env, cwd, clock: systemClock, log: silentLog, slots: HELD };
     const launchers = new Launchers({ engines: [engine], ...common });
-    await launchers.open();
+    await launchers.open(async () => undefined);
     await launchers.of(engine, env).prepare?.();
     return launchers;
   }

@@ -237,6 +237,8 @@ export const batchMachine = setup({
     requirements: input.requirements,
     stopWhen: input.stopWhen,
     priority: input.priority,
+    pinsCode: input.pinsCode,
+    pinnedCode: input.pinnedCode,
     ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 && input.budget === undefined ? input.createdAtMs : undefined,
     budget: input.budget,

@@ -11,6 +11,7 @@ import {
   MAX_LOSSES,
 } from '../src/domain/rules.ts';
 import { initialState, JOB_MEMBERS } from '../src/contract/members/members.ts';
+import { shortCode } from '../src/domain/code-name.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
 import type { JobClaimed, JobEnded, JobEvent, JobExcused, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
@@ -88,13 +89,21 @@ export function claimAttempt(c: JobContext, event: Of<'CLAIM'>): HistoryChange {
   };
 }
 
-export function startAttempt(c: JobContext, { now }: Of<'START'>): HistoryChange {
+export function startAttempt(c: JobContext, { now, code }: Of<'START'>): HistoryChange {
   const { n, runner, claimed } = c.attempts.at(-1) as AttemptRecord;
+  const record: AttemptRecord = { n, runner, claimed, started: now };
+  if (code !== undefined) record.code = shortCode(code.digest);
   return {
     startedAtMs: now,
     dueAtMs: c.timeLimitMs > 0 ? now + c.timeLimitMs : undefined,
-    attempts: c.attempts.with(c.attempts.length - 1, { n, runner, claimed, started: now }),
+    attempts: c.attempts.with(c.attempts.length - 1, record),
   };
+}
+
+/** Returns the history without the code of its open (last) attempt. */
+export function doubtCode(c: JobContext): HistoryChange {
+  const { code: _, ...record } = c.attempts.at(-1) as AttemptRecord;
+  return { attempts: c.attempts.with(c.attempts.length - 1, record) };
 }
 
 /** Returns the history with its open (last) attempt ended. */
@@ -108,11 +117,12 @@ export function endAttempt(
 ): readonly AttemptRecord[] {
   const last = c.attempts.at(-1);
   if (last === undefined || last.outcome !== undefined) return c.attempts;
-  const { n, runner, claimed, started } = last;
+  const { n, runner, claimed, started, code } = last;
   const record: AttemptRecord =
     started === undefined
       ? { n, runner, claimed, ended: now, outcome }
       : { n, runner, claimed, started, ended: now, outcome };
+  if (code !== undefined) record.code = code;
   if (reason !== undefined) record.reason = reason;
   if (message !== undefined) record.message = message.slice(0, HISTORY_MESSAGE_LIMIT);
   if (ownError !== undefined) record.ownError = ownError;
@@ -198,15 +208,19 @@ export function jobClaimed(c: JobContext, { runnerId, index, now }: Of<'CLAIM'>)
     : { type, jobId, batchId, runId, runnerId, attempt, now, index, requeued, cpuMilli, memoryBytes };
 }
 
-export const jobStarted = (c: JobContext, { now }: Of<'START'>): JobStarted => ({
-  type: 'job.started',
-  jobId: c.jobId,
-  batchId: c.batchId,
-  runId: c.runId,
-  runnerId: c.runnerId,
-  attempt: c.attempt,
-  now,
-});
+export function jobStarted(c: JobContext, { now, code }: Of<'START'>): JobStarted {
+  const fact: JobStarted = {
+    type: 'job.started',
+    jobId: c.jobId,
+    batchId: c.batchId,
+    runId: c.runId,
+    runnerId: c.runnerId,
+    attempt: c.attempt,
+    now,
+  };
+  if (code !== undefined) fact.code = code;
+  return fact;
+}
 
 export const jobRequeued = (
   c: JobContext,
@@ -250,6 +264,8 @@ export function jobEnded(
     startedAtMs: c.startedAtMs,
   };
   if (telemetry !== undefined) fact.telemetry = telemetry;
+  const code = c.attempts.at(-1)?.code;
+  if (code !== undefined) fact.code = code;
   return fact;
 }
 

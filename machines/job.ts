@@ -22,6 +22,7 @@ import {
   countFault,
   excuseLoss,
   isLoss,
+  doubtCode,
   isReassigned,
   isRepeated,
   mayLose,
@@ -224,6 +225,7 @@ export const jobMachine = setup({
             ],
           },
         ],
+        DOUBT_CODE: { guard: 'current', actions: assign(({ context }) => doubtCode(context)) },
         HAND_BACK: {
           target: 'Pending',
           guard: 'current',

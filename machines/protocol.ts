@@ -6,7 +6,13 @@ import type { BatchDeleted, BatchEvent, BatchFact, BatchJudged } from './message
 import type { DeadlineKind } from './deadline.ts';
 import type { JobChange, JobEvent, JobExcused } from './messages/job.ts';
 import type { NotificationEvent, NotificationFact } from './notification/events.ts';
-import type { AllocationEndKind, AttemptRef, RunnerCapabilities, RunnerContext } from '../src/contract/types.ts';
+import type {
+  AllocationEndKind,
+  AttemptRef,
+  RunnerCapabilities,
+  RunnerContext,
+  RunnerEngine,
+} from '../src/contract/types.ts';
 
 export type * from './messages/batch.ts';
 export type * from './messages/job.ts';
@@ -42,6 +48,8 @@ export interface RegisterEvent {
   ephemeral?: true | undefined;
   /** The name of its machine. */
   hostname?: string | undefined;
+  /** Its engines with their code; absent: it does not state them. */
+  engines?: readonly RunnerEngine[] | undefined;
   now: number;
 }
 
@@ -57,6 +65,8 @@ export interface HeartbeatEvent {
   machine?: RunnerContext['machine'];
   /** Why the runner takes no more runs: it leaves. Absent: it does not. */
   leaving?: string | undefined;
+  /** Its engines with their code, where they differ from those before. */
+  engines?: readonly RunnerEngine[];
   now: number;
 }
 

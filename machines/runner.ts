@@ -91,6 +91,7 @@ export const runnerMachine = setup({
         endsAtMs: event.endsAtMs,
         ephemeral: event.ephemeral,
         hostname: event.hostname,
+        engines: event.engines,
         leaving: undefined,
         lost: undefined,
         ...slotsLostMember(event.slotsLost),
@@ -111,6 +112,7 @@ export const runnerMachine = setup({
       ...(event.type === 'HEARTBEAT' && event.machine !== undefined ? { machine: event.machine } : {}),
       leaving: event.type === 'HEARTBEAT' ? event.leaving : undefined,
       lost: undefined,
+      ...(event.type === 'HEARTBEAT' && event.engines !== undefined ? { engines: event.engines } : {}),
     })),
     noteSignOff: assign(({ context: c, event }) => ({ signedOffAtMs: c.signedOffAtMs ?? event.now })),
     apply: assign(({ context, event }) =>
@@ -205,6 +207,7 @@ export const runnerMachine = setup({
     endsAtMs: undefined,
     ephemeral: undefined,
     hostname: undefined,
+    engines: undefined,
     leaving: undefined,
     lost: undefined,
   }),

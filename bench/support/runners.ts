@@ -3,6 +3,15 @@ import type { ClaimResponse, ReportsResponse } from '../../src/contract/types.ts
 import { RESULT, registration } from './studies.ts';
 import { Wire } from './wire.ts';
 
+/** The code of a repository, as runners report it with each start. */
+const CODE = {
+  kind: 'entrypoint',
+  digest: '9f3c12ab34cd'.padEnd(64, '0'),
+  git: { commit: 'a'.repeat(40), dirty: false, describe: 'v1.4-12-gaaaaaaa' },
+  files: 14,
+  root: '/home/anna/rocket/simulation',
+} as const;
+
 export class IdleHands {
   readonly #wire: Wire;
   readonly #id: string;
@@ -33,7 +42,7 @@ export class IdleHands {
       const { assignments } = await this.#claim(this.#bulk);
       if (assignments.length === 0) return;
       const refs = assignments.map(({ job, attempt }) => ({ job_id: job.id, attempt }));
-      await this.#report(refs.map((ref) => ({ type: 'start', ...ref })));
+      await this.#report(refs.map((ref) => ({ type: 'start', ...ref, code: CODE })));
       await this.#report(refs.map((ref) => ({ type: 'complete', ...ref, result: RESULT })));
       this.done += refs.length;
       onDone(refs.length);
@@ -47,7 +56,7 @@ export class IdleHands {
       const [assignment] = assignments;
       if (assignment === undefined) return;
       const { job, attempt } = assignment;
-      await this.#wire.post(`/jobs/${job.id}/start`, { runner_id: this.#id, attempt });
+      await this.#wire.post(`/jobs/${job.id}/start`, { runner_id: this.#id, attempt, code: CODE });
       await this.#wire.post(`/jobs/${job.id}/complete`, { runner_id: this.#id, attempt, result: RESULT });
       this.done += 1;
       onDone(1);

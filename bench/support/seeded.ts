@@ -182,6 +182,7 @@ function runnerRecord(runnerId: string, held: readonly HeldAttempt[], now: numbe
     endsAtMs: undefined,
     ephemeral: undefined,
     hostname: undefined,
+    engines: undefined,
     leaving: undefined,
     lost: undefined,
     completed: 0,

@@ -82,4 +82,5 @@ export const INITIAL_COUNTERS = {
   rounds: undefined,
   rowsLost: undefined,
   waitingSinceMs: undefined,
+  codes: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;

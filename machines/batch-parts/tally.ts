@@ -2,6 +2,7 @@
 import type { BatchContext } from '../../src/contract/types.ts';
 import type { JobChange } from '../protocol.ts';
 import { addRun } from '../telemetry-tally.ts';
+import { noteEnd, noteStart } from './codes.ts';
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
 const COUNTER = {
@@ -30,6 +31,8 @@ export type Counters = Pick<
   | 'endedAtMs'
   | 'telemetry'
   | 'terminated'
+  | 'codes'
+  | 'pinnedCode'
 >;
 
 /**
@@ -52,6 +55,8 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
     endedAtMs: context.endedAtMs,
     telemetry: context.telemetry,
     terminated: context.terminated,
+    codes: context.codes,
+    pinnedCode: context.pinnedCode,
   };
   for (const change of changes) {
     switch (change.type) {
@@ -69,6 +74,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
       case 'job.started':
         c.claimed -= 1;
         c.running += 1;
+        noteStart(c, change, context.pinsCode !== undefined);
         break;
       case 'job.requeued':
         c[COUNTER[change.from]] -= 1;
@@ -81,6 +87,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
         else c.cancelledAhead += 1;
         c[COUNTER[change.to]] += 1;
         if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
+        noteEnd(c, change);
         if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
         break;
     }

@@ -1,11 +1,11 @@
 /** The events that a job takes, and the changes that it emits. Times are milliseconds since the epoch. */
-import type { AttemptOutcome, FailReason, JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { AttemptOutcome, CodeIdentity, FailReason, JobStatus, Uuid } from '../../src/contract/types.ts';
 import type { RunTelemetry } from '../telemetry-tally.ts';
 
 /** Why an attempt was released without counting against the run. */
 export type ReleaseCause = 'claim-expired' | 'signed-off' | 'runner-lost' | 'not-held' | 'handed-back' | InterruptCause;
-/** Why an attempt was interrupted: its runner was stopped, or the machine was taken from it. */
-export type InterruptCause = 'runner-stopped' | 'machine-gone';
+/** Why an attempt was interrupted: its runner was stopped, the machine was taken from it, or the code changed before the process was created. */
+export type InterruptCause = 'runner-stopped' | 'machine-gone' | 'code-changed';
 
 export type JobEvent =
   | {
@@ -15,7 +15,7 @@ export type JobEvent =
       index?: number;
       now: number;
     }
-  | { type: 'START'; runnerId: string; attempt: number; now: number }
+  | { type: 'START'; runnerId: string; attempt: number; code?: CodeIdentity; now: number }
   | {
       type: 'COMPLETE';
       runnerId: string;
@@ -35,6 +35,8 @@ export type JobEvent =
       telemetry?: RunTelemetry;
       now: number;
     }
+  /** The code changed while the attempt loaded it: which version it executes is not known. */
+  | { type: 'DOUBT_CODE'; runnerId: string; attempt: number; now: number }
   | { type: 'CANCEL'; reason: string | undefined; now: number }
   | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
   /** The run waits on its runner, which has not started it. */
@@ -79,6 +81,8 @@ export interface JobClaimed extends AboutJob {
 }
 export interface JobStarted extends AboutJob {
   type: 'job.started';
+  /** Absent: its runner does not know its code. */
+  code?: CodeIdentity;
 }
 export interface JobRequeued extends AboutJob {
   type: 'job.requeued';
@@ -98,6 +102,8 @@ export interface JobEnded extends AboutJob {
   to: Extract<JobStatus, 'Completed' | 'Failed' | 'Timeout' | 'Cancelled'>;
   /** True when the job was claimed at least once. An untouched run is not in the requeue index. */
   touched: boolean;
+  /** The code of the last attempt, as attempts name it; absent: not known, or none has started. */
+  code?: string;
   /** True when an early-termination condition ended the run: an answer, not a fault. */
   terminated?: true;
   error: string | undefined;

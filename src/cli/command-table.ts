@@ -165,6 +165,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'close an adaptive study',
       load: async () => (await import('./commands/rounds/append.ts')).closeCommand(),
     },
+    'code-versions': {
+      summary: 'which versions of the code executed the runs',
+      load: async () => (await import('./commands/runs/code-versions.ts')).codeVersionsCommand(),
+    },
     extend: {
       summary: 'more runs of the design of a study',
       load: async () => (await import('./commands/studies/growth.ts')).extendCommand(),

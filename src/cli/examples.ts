@@ -57,8 +57,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   rounds: ['simbatch rounds latest'],
   'rounds verify': ['simbatch rounds verify latest'],
   close: ['simbatch close latest'],
+  'code-versions': ['simbatch code-versions latest', 'simbatch code-versions latest -o json'],
   extend: ['simbatch extend latest --runs 2000 --watch'],
-  rerun: ['simbatch rerun latest --state Failed --simulation-version 1.1'],
+  rerun: [
+    'simbatch rerun latest --state Failed --simulation-version 1.1',
+    'simbatch rerun latest --where "code = 9f3c12ab34cd"',
+  ],
   compare: ['simbatch compare latest --simulation-version 1.1 --watch'],
   pause: ["simbatch pause latest --reason 'licence server down'"],
   resume: ['simbatch resume latest', 'simbatch resume lab-1'],

@@ -3,7 +3,7 @@ import { sleep, systemClock } from '../base/clock.ts';
 import type { QuestionAnswer, QuestionName, QuestionQuery } from '../analysis/questions.ts';
 import type { TABLE_QUERY } from '../contract/answers/queries.ts';
 import type { QueryOf } from '../contract/queries.ts';
-import type { StudyTable, Uuid } from '../contract/types.ts';
+import type { CodeVersionList, StudyTable, Uuid } from '../contract/types.ts';
 import { DEFAULT_PAGE, position } from './pages.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
@@ -44,6 +44,12 @@ export class Analysis {
       if (status !== 202) return body;
       await sleep(systemClock, 1000 * Number(headers.get('retry-after') ?? 1));
     }
+  }
+
+  /** The versions of the code that executed the runs, with digests, commits and numbers of runs. */
+  async codeVersions(batchId: Uuid): Promise<CodeVersionList> {
+    const path = ['batches', batchId, 'code-versions'];
+    return (await this.#transport.send<CodeVersionList>({ method: 'GET', path })).body;
   }
 
   /** The text of the manifest as it arrives. */

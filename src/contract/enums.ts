@@ -137,6 +137,9 @@ export type PrecisionState = (typeof PRECISION_STATES)[number];
 /** The confidence sequences: see docs/precision.md. */
 export const SEQUENCES = ['beta-binomial', 'empirical-bernstein', 'asymptotic', 'order-statistics'] as const;
 export type SequenceMethod = (typeof SEQUENCES)[number];
+/** Which code executes the runs of a study. `pin`: that of the first attempt that started. */
+export const CODE_RULES = ['any', 'pin'] as const;
+export type CodeRule = (typeof CODE_RULES)[number];
 
 export const VERDICTS = ['met', 'violated', 'not-shown', 'open'] as const;
 export type Verdict = (typeof VERDICTS)[number];

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { precisions } from './answers/goals/precision.ts';
 import { outputs, requirements } from './answers/goals/requirements.ts';
-import { ADAPTIVE_ALGORITHMS, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
+import { ADAPTIVE_ALGORITHMS, CODE_RULES, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
@@ -166,6 +166,12 @@ export const StudyPolicy = named(
       ),
     ),
     precision: Type.Optional(precisions),
+    code: Type.Optional(
+      enumOf(
+        CODE_RULES,
+        '`pin`: the code of the first attempt that started executes all runs; a runner with another code, or that does not know its code, is given none. `any`, the default: runs may differ in their code, which is reported.',
+      ),
+    ),
     priority: Type.Optional(
       int32('Studies with a higher priority are served first; 0 by default.', { minimum: -1_000, maximum: 1_000 }),
     ),

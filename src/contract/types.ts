@@ -15,6 +15,7 @@ export type * from './answers/goals/requirements.ts';
 export type * from './answers/table.ts';
 export type * from './answers/transitions.ts';
 export type * from './resources/batches.ts';
+export type * from './code/identity.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';

@@ -26,6 +26,7 @@ import { drain, heartbeat, poolHistory, register, resume } from './pool/runners.
 import {
   batchHistory,
   batchWithDurations as batch,
+  codeVersions,
   job,
   jobHistory,
   runner,
@@ -58,6 +59,7 @@ const OPERATIONS = {
   findings,
   submission,
   studyCode,
+  codeVersions,
   samples,
   extendBatch,
   rerunBatch,

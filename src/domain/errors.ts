@@ -25,6 +25,7 @@ export const ERROR_TITLES = {
   'not-external': 'Clients do not append rounds to the study',
   'not-extendable': 'The study cannot be extended',
   'stale-attempt': 'The report is of an attempt that is no longer current',
+  'code-differs': 'The study executes another code alone',
   'runner-id-in-use': 'Another live runner uses this id',
   'wrong-instance': 'The request comes from a runner process that is no longer the current one',
   'signed-off': 'The runner process has signed off',

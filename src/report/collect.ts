@@ -3,6 +3,7 @@ import type {
   BatchHistory,
   BatchStatusResponse,
   BatchSubmission,
+  CodeVersionList,
   Convergence,
   Finding,
   RunnerListResponse,
@@ -33,6 +34,7 @@ export interface ReportSource {
   history(): Promise<BatchHistory>;
   findings(): Promise<Finding[]>;
   runners(): Promise<RunnerListResponse>;
+  codeVersions(): Promise<CodeVersionList>;
   summary(): Promise<StudySummary>;
   verdicts(): Promise<StudyVerdicts>;
   distributions(): Promise<StudyDistributions>;
@@ -59,6 +61,7 @@ export interface ReportData {
   history: BatchHistory;
   findings: readonly Finding[];
   runners: RunnerListResponse | undefined;
+  codeVersions: CodeVersionList | undefined;
   summary: StudySummary | undefined;
   verdicts: StudyVerdicts | undefined;
   distributions: StudyDistributions | undefined;
@@ -83,16 +86,18 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       return undefined;
     }
   };
-  const [answer, history, findings, runners, summary, verdicts, distributions, attribution] = await Promise.all([
-    attempt('answer', () => source.answer()),
-    source.history(),
-    source.findings(),
-    attempt('runners', () => source.runners()),
-    attempt('statistics', () => source.summary()),
-    attempt('verdicts', () => source.verdicts()),
-    attempt('distributions', () => source.distributions()),
-    status.batch.failed_jobs === 0 ? undefined : attempt('causes of failures', () => source.attribution()),
-  ]);
+  const [answer, history, findings, runners, codeVersions, summary, verdicts, distributions, attribution] =
+    await Promise.all([
+      attempt('answer', () => source.answer()),
+      source.history(),
+      source.findings(),
+      attempt('runners', () => source.runners()),
+      attempt('code versions', () => source.codeVersions()),
+      attempt('statistics', () => source.summary()),
+      attempt('verdicts', () => source.verdicts()),
+      attempt('distributions', () => source.distributions()),
+      status.batch.failed_jobs === 0 ? undefined : attempt('causes of failures', () => source.attribution()),
+    ]);
   const outputs: OutputAnswers[] = [];
   for (const [output, direction] of limitedOutputs(submission)) {
     const hasValues = summary?.outputs.some((it) => it.name === output && it.count > 0) ?? false;
@@ -112,6 +117,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
     history,
     findings,
     runners,
+    codeVersions,
     summary,
     verdicts,
     distributions,

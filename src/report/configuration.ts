@@ -2,7 +2,8 @@
 import { designMethod } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import { formatNumber } from '../base/text/number-text.ts';
-import type { BatchSubmission, DistributionType } from '../contract/types.ts';
+import { shortCode } from '../domain/code-name.ts';
+import type { BatchSubmission, CodeVersion, DistributionType } from '../contract/types.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
 
@@ -44,7 +45,10 @@ export function configurationSection({ submission, status }: ReportData): Markup
     ['container image', compute.container.image === '' ? 'none' : compute.container.image],
     ['telemetry variables', telemetry.variables.length === 0 ? 'all' : telemetry.variables.join(', ')],
     ['configuration hash', html`<code>${status.batch.config_hash}</code>`],
-    ...Object.entries(policy ?? {}).map(([name, value]): [string, Content] => [`policy: ${name}`, String(value)]),
+    ...Object.entries(policy ?? {}).map(([name, value]): [string, Content] => [
+      `policy: ${name}`,
+      typeof value === 'string' ? value : stringifyExact(value),
+    ]),
     ...Object.entries(labels ?? {}).map(([name, value]): [string, Content] => [`label ${name}`, value]),
   ];
   const conditions = rules.conditions.map((it) => [it.variable, html`<code>${it.condition}</code>`, it.description]);
@@ -71,7 +75,27 @@ export function configurationSection({ submission, status }: ReportData): Markup
 /** Capabilities that say what a runner is. */
 const VERSION = /version|python|node|image|platform|os$/i;
 
-export function versionsSection({ runners, status }: ReportData, origin: ReportOrigin): Markup {
+/** The commit of a code, and whether its files differ from it. */
+function commitText({ git }: CodeVersion): string {
+  if (git === undefined) return '-';
+  const state = git.dirty === null ? ', changes not known' : git.dirty ? ', with changes' : '';
+  return `${git.describe ?? git.commit.slice(0, 12)}${state}`;
+}
+
+/** The versions of the code that made the results. */
+function codeTable(versions: ReportData['codeVersions']): Content {
+  if (versions === undefined || versions.length === 0) return '';
+  const rows = versions.map((it) => [
+    it.digest === null ? 'not known' : html`<code>${shortCode(it.digest)}</code>`,
+    it.kind,
+    commitText(it),
+    it.runs,
+    it.note ?? '',
+  ]);
+  return table([['code'], ['kind'], ['commit'], ['runs'], ['']], rows);
+}
+
+export function versionsSection({ runners, codeVersions, status }: ReportData, origin: ReportOrigin): Markup {
   const used = (runners?.runners ?? []).map((it) => {
     const stated = Object.entries(it.capabilities)
       .filter(([name, value]) => VERSION.test(name) && typeof value !== 'object')
@@ -92,6 +116,7 @@ export function versionsSection({ runners, status }: ReportData, origin: ReportO
         <dd><code>simbatch manifest ${status.batch.id}</code></dd>
       </dl>
       ${used.length === 0 ? '' : html`<p class="soft">Runners that are registered now, and what they state; the study may have used others.</p>`}`,
+    codeTable(codeVersions),
     table([['runner'], ['states']], used),
   );
 }

@@ -16,6 +16,7 @@ import { LiveViews } from './telemetry/live/views.ts';
 import { serveFiles } from './files/file-service.ts';
 import { functionFiles } from './functions/function-files.ts';
 import { ReportQueue } from './connection/report-queue.ts';
+import type { EngineCodes } from './code/engine-codes.ts';
 import type { Spool } from './spool.ts';
 import { identityOf } from './connection/identity.ts';
 import { finish, leavingReason } from './connection/leaving.ts';
@@ -33,6 +34,7 @@ export interface AgentOptions extends Pick<
   config: RunnerConfig;
   client: Client;
   spool: Spool;
+  codes: EngineCodes;
   /** The random name of this process, as the spool was opened with. */
   instance: string;
   python: Python | undefined;
@@ -71,7 +73,7 @@ export class Agent {
   #asking = new AbortController();
 
   constructor(options: AgentOptions) {
-    const { config, client, clock, log, instance, spool, python, env, launchers, waits, processes } = options;
+    const { config, client, clock, log, instance, spool, codes, python, env, launchers, waits, processes } = options;
     this.#options = options;
     this.#leaving.signal.addEventListener('abort', () => this.#asking.abort());
     const endMs = declaredEnd(config.lifetime, clock.now());
@@ -92,6 +94,7 @@ export class Agent {
       identity: identityOf(config, { instance, pythonVersion: python?.version, endMs }),
       replaces: spool.replaces,
       held: () => this.#attempts.refs(),
+      engines: () => codes.stated(),
       slotsLost: () => this.#attempts.slots.lost,
       onLost: (lost) => {
         for (const ref of lost) this.#attempts.drop(ref, 'the coordinator has given it to another runner');
@@ -130,6 +133,7 @@ export class Agent {
         processes,
         listeners: this.#listeners,
         launchers,
+        codes,
         uploads: this.#uploads,
         live,
         storedCheckpoints: this.#checkpoints,
@@ -245,10 +249,11 @@ export class Agent {
     }
   }
 
-  #claim(): Promise<ClaimResponse> {
-    const { config, client, instance, clock } = this.#options;
+  async #claim(): Promise<ClaimResponse> {
+    const { config, client, instance, clock, codes } = this.#options;
+    const engines = await codes.stated();
     // The machine may have failed while the coordinator could not be reached.
-    if (this.#attempts.unfitUntilMs > clock.monotonicMs()) return Promise.reject(new Unfit());
+    if (this.#attempts.unfitUntilMs > clock.monotonicMs()) throw new Unfit();
     // One controller, since a combination of two signals costs more than the rest of a small request.
     this.#asking = new AbortController();
     if (this.#leaving.signal.aborted) this.#asking.abort();
@@ -264,8 +269,9 @@ export class Agent {
       wait_seconds: CLAIM_WAIT_SECS,
       holding,
       slots_lost: this.#attempts.slots.lost,
+      engines,
     };
-    return client.claim(config.id, request, { signal: this.#asking.signal });
+    return await client.claim(config.id, request, { signal: this.#asking.signal });
   }
 
   #take(answer: ClaimResponse): number {

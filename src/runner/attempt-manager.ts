@@ -17,7 +17,7 @@ import { AttemptCheckpoint } from './attempt/attempt-checkpoint.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
-import { planFault, prepareMachine } from './attempt/preparation.ts';
+import { prepareMachine } from './attempt/preparation.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
@@ -218,22 +218,21 @@ export class AttemptManager {
     priority: number,
   ): Promise<void> {
     const { config, site } = this.#options;
-    const { clock } = site;
     const planned = executionPlan(config, assignment, batch);
     held.record = { ...held.actor.ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
     // Runs that are claimed together are written together.
     const recorded = this.#options.spool.recorded(held.record);
-    const endWaiting = clock.after(HAND_BACK_MS, () => {
+    const endWaiting = site.clock.after(HAND_BACK_MS, () => {
       this.ahead.reset();
       this.handBackWaiting('the runs before it take long');
     });
     const slot = await this.slots.take({ ...resourcesOf(batch), priority });
     endWaiting();
     held.slot = slot;
-    const sinceMs = clock.monotonicMs();
+    const sinceMs = site.clock.monotonicMs();
     const onEnded = (): void => {
       held.hasEnded = true;
-      this.ahead.note(clock.monotonicMs() - sinceMs);
+      this.ahead.note(site.clock.monotonicMs() - sinceMs);
       slot.free();
       this.#options.onChange();
     };
@@ -263,9 +262,9 @@ export class AttemptManager {
     const plan = planned.type === 'plan' ? planned.plan : undefined;
     const checkpoint = plan && AttemptCheckpoint.of(site.storedCheckpoints, actor, plan);
     // The machine is prepared before the start is reported: the time limit of the run counts from that report on.
-    if (plan !== undefined && planFault(plan, site) === undefined) await prepareMachine(site, plan, checkpoint);
+    const reported = plan && (await prepareMachine(site, plan, checkpoint));
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const execution = plan && new Attempt(site, { ...plan, ...checkpoint?.additions }, actor);
+    const execution = plan && new Attempt(site, { ...plan, ...checkpoint?.additions, reported }, actor);
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
     const preparing = recorded.then(async (unrecorded) => {
@@ -273,7 +272,8 @@ export class AttemptManager {
       if (unrecorded === undefined) await execution?.prepare();
       return unrecorded;
     });
-    const verdict = await reporter.report({ type: 'start', ...ref }).catch((error: unknown) => error as Error);
+    const start = { type: 'start' as const, ...ref, ...(reported && { code: reported.identity }) };
+    const verdict = await reporter.report(start).catch((error: unknown) => error as Error);
     const isOver = verdict instanceof Error || this.#delivery.isRefused(actor, verdict, 'start') || leaving.aborted;
     const isAcknowledged = !isOver && actor.send({ type: 'ACKNOWLEDGED' });
     if (execution !== undefined) held.execution = execution;

@@ -9,6 +9,7 @@ import type { ContainersOptions } from './containers/containers.ts';
 import type { ContainerRuntime } from './containers/runtime.ts';
 import { openRuntime } from './containers/open.ts';
 import type { Log } from './log.ts';
+import { EngineCodes } from './code/engine-codes.ts';
 import { Launchers } from './launch/launchers.ts';
 import { openProcessTools } from './processes/process-tools.ts';
 import type { ProcessTools } from './processes/process-scope.ts';
@@ -98,7 +99,8 @@ export async function startRunner(
     slots: config.maxConcurrentJobs,
   });
   const machine = { python, env, launchers, containers, waits, processes };
-  const agent = new Agent({ config, client, spool, clock, log, instance, ...machine });
+  const codes = new EngineCodes({ config, containers, clock, log, env });
+  const agent = new Agent({ config, client, spool, codes, clock, log, instance, ...machine });
   if (!peersCanBeChecked()) {
     log.warn(
       'telemetry without SVC_TELEMETRY_TOKEN is taken from any process of this machine: its sender cannot be checked without /proc',
@@ -108,7 +110,7 @@ export async function startRunner(
   log.info(
     `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${served}; output in ${config.outputRoot}`,
   );
-  await launchers.open();
+  await launchers.open(async (engine) => (await codes.of({ engine }))?.identity.digest);
   const close = async (): Promise<void> => {
     launchers.close();
     processes.cgroups?.close();

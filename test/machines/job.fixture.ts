@@ -66,6 +66,8 @@ export const JOB_EVENTS = {
   'FAIL [exit, stale attempt]': { ...failure, reason: 'exit', attempt: 0 },
   'FAIL [timeout, stale attempt]': { ...failure, reason: 'timeout', attempt: 0 },
   'FAIL [exit, other runner]': { ...failure, reason: 'exit', runnerId: 'r2' },
+  DOUBT_CODE: { ...report, type: 'DOUBT_CODE' },
+  'DOUBT_CODE [stale attempt]': { ...report, type: 'DOUBT_CODE', attempt: 0 },
   CANCEL: { type: 'CANCEL', reason: 'enough', now: NOW },
   HAND_BACK: { ...report, type: 'HAND_BACK' },
   UNCLAIM: { ...report, type: 'UNCLAIM' },

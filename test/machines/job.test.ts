@@ -88,6 +88,7 @@ describe('machines/job', () => {
       Running   | FAIL [early_termination] | Failed    | job.ended Running Failed                    | completedAtMs set, error set
       Running   | FAIL [invalid]           | Failed    | job.ended Running Failed                    | completedAtMs set, error set
       Running   | FAIL [timeout]           | Timeout   | job.ended Running Timeout                   | completedAtMs set, error set
+      Running   | DOUBT_CODE               | Running   | -                                           | -
       Running   | CANCEL                   | Cancelled | job.ended Running Cancelled                 | completedAtMs set
       Running   | HAND_BACK                | Pending   | job.requeued Running released signed-off    | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
       Running   | INTERRUPT [stopped]      | Pending   | job.requeued Running released runner-stopped | runnerId cleared, claimedAtMs cleared, startedAtMs cleared
@@ -338,6 +339,7 @@ function everyEvent({ context: c }: JobSnapshot): JobEvent[] {
     { type: 'CANCEL', reason: undefined, now: NOW },
     { ...report, type: 'HAND_BACK' },
     { ...report, type: 'UNCLAIM' },
+    { ...report, type: 'DOUBT_CODE' },
     { ...report, type: 'INTERRUPT', why: 'machine-gone', message: 'preempted' },
     { ...report, type: 'RUNNER_LOST', cause: 'was restarted' },
     {
@@ -361,6 +363,7 @@ const anyReport = fc.record({
     'CANCEL',
     'HAND_BACK',
     'UNCLAIM',
+    'DOUBT_CODE',
     'INTERRUPT',
     'RUNNER_LOST',
     'EXCUSE',

@@ -42,6 +42,7 @@ const BLANK: RunnerContext = {
   endsAtMs: undefined,
   ephemeral: undefined,
   hostname: undefined,
+  engines: undefined,
   leaving: undefined,
   lost: undefined,
 };

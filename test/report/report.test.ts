@@ -120,6 +120,16 @@ function source(changes: Partial<ReportSource> = {}, described = submission()): 
     status: async () => ({ batch, jobs_by_status: counts, throughput_jobs_per_minute: 0 }),
     submission: async () => described,
     history: async () => ({ events: [{ at: '2026-11-22T10:00:00.000Z', type: 'submitted' }] }) as never,
+    codeVersions: async () => [
+      {
+        digest: '9f3c12ab34cd'.padEnd(64, '0'),
+        kind: 'entrypoint',
+        runs: 9,
+        first_run_id: 0,
+        runners: ['r1'],
+        note: HOSTILE,
+      },
+    ],
     findings: async () => [
       {
         code: 'condition-never-seen',
@@ -183,6 +193,7 @@ describe('report', () => {
       'depends on mass',
       'Runs with the largest values of miss_m: 3 (80)',
       'configuration hash abc123',
+      '9f3c12ab34cd entrypoint - 9',
       'simbatch 1.2.3',
       'http://lab:7070',
       'doubtful the limit on &quot;q&quot; was never checked send q',
@@ -246,10 +257,10 @@ describe('report', () => {
 
   it('is whole where answers are missing, and says which', async () => {
     const refuse = async (): Promise<never> => Promise.reject(new Error('no answer'));
-    const data: ReportData = await collectReport(
-      source({ summary: refuse, verdicts: refuse, distributions: refuse, attribution: refuse, runners: refuse }),
-    );
+    const refused = { summary: refuse, verdicts: refuse, distributions: refuse, attribution: refuse };
+    const data: ReportData = await collectReport(source({ ...refused, runners: refuse, codeVersions: refuse }));
     expect(data.absent.map((it) => it.split(':')[0])).to.have.members([
+      'code versions',
       'runners',
       'statistics',
       'verdicts',

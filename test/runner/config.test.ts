@@ -172,6 +172,7 @@ describe('runner: configuration', () => {
     entrypoint: ['/f', '/e', '/x', 'engines'],
     warm: ['true', 'false', true, 'engines'],
     preload: ['f', 'e', 'x', 'engines'],
+    code: ['f', 'e', 'x', 'engines'],
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
     checkpoint_dir: ['/f', '/e', '/x', 'checkpointDir'],

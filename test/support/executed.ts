@@ -59,7 +59,7 @@ export class ExecutionBench {
       log: this.#log(),
     };
     this.#launchers = new Launchers({ engines: [engine], ...common });
-    await this.#launchers.open();
+    await this.#launchers.open(async () => undefined);
     return this.#launchers;
   }
 

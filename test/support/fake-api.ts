@@ -374,6 +374,9 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     }),
     submission: async () => submission,
     studyCode: async () => ({ data: 'AAAA' }),
+    codeVersions: async () => [
+      { digest: 'a'.repeat(64), kind: 'function', runs: 3, first_run_id: 0, runners: ['runner-1'] },
+    ],
     batches: async (_filter, page) => new FakeListing(2, () => batch, page),
     batchResults: async (_id, page) => ({ batch, results: new FakeListing(3, () => result, page) }),
     answer: async (question) => {

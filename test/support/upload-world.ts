@@ -96,6 +96,7 @@ export class UploadWorld {
       identity: { id: 'r1', instance: 'r1-1' } as never,
       replaces: [],
       held: () => [],
+      engines: async () => [],
       slotsLost: () => 0,
       onLost: () => {},
     });

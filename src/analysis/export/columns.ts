@@ -32,6 +32,7 @@ const RUN_COLUMNS = {
   terminated_by: { type: 'text' },
   would_terminate: { type: 'text' },
   telemetry_lost: { type: 'number' },
+  code: { type: 'text', isPlain: true },
 } as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
 
 /** The further columns of an adaptive study. */

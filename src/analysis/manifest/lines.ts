@@ -1,7 +1,7 @@
 /** The lines of a verification manifest: their members, and the hash that chains each to the one before. */
 import { createHash } from 'node:crypto';
 import { stringifyExact } from '../../base/json/json-writing.ts';
-import type { Seed } from '../../contract/types.ts';
+import type { CodeIdentity, Seed } from '../../contract/types.ts';
 import type { RoundHead } from '../../domain/adaptive/rows.ts';
 
 /** The name and version of the format, first in every manifest. */
@@ -19,6 +19,8 @@ export interface ManifestHeader {
   seed: Seed;
   /** Versions of the coordinator, the simulation, and every other program that the result depends on. */
   versions: Readonly<Record<string, string>>;
+  /** The versions of the code that were started; absent: none is known. */
+  code_versions?: readonly CodeIdentity[];
   /** Runs by class. */
   counts: Readonly<Record<string, number>>;
 }
@@ -34,6 +36,8 @@ export interface ManifestRun {
   /** Parameters that are -0, which JSON writes as 0; absent for none. */
   minus_zero?: readonly string[];
   class: string;
+  /** The first 12 digits of the digest of the code of its last attempt; absent: not known. */
+  code?: string;
   /** SHA-256 of the result, 64 hex digits; null where there is none. */
   result_digest: string | null;
 }

@@ -27,6 +27,12 @@ export const ATTEMPT_MEMBERS = {
   runner: { type: 'text', api: 'runner_id', description: 'The runner that claimed the job.' },
   claimed: { type: 'time', api: 'claimed_at', description: 'When the runner claimed the job.' },
   started: { type: 'time', optional: true, api: 'started_at', description: 'When the simulation started.' },
+  code: {
+    type: 'text',
+    optional: true,
+    api: 'code',
+    description: 'The code that was started: the first 12 digits of its digest; absent: not known.',
+  },
   ended: { type: 'time', optional: true, api: 'ended_at', description: 'When the attempt ended.' },
   outcome: { type: 'outcome', optional: true, api: 'outcome', description: 'How it ended; absent while it is open.' },
   reason: {

@@ -1,6 +1,7 @@
 /** The records in the store, as schemas. An optional member of a record is absent while it has no value. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
+import { CodeIdentity, RunnerEngine } from '../code/identity.ts';
 import { StoredResult } from '../resources/jobs.ts';
 import {
   ADAPTIVE_ALGORITHMS,
@@ -44,6 +45,13 @@ const batchInput = {
   priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
   requirements: Type.Optional(count('The number of its requirements; absent: none.')),
   stopWhen: Type.Optional(enumOf(STOP_RULES, 'When it stops by itself; absent: it does not.')),
+  pinsCode: Type.Optional(
+    Type.Object(
+      { image: Type.Optional(text('The image of the study.')) },
+      { description: 'One code alone executes its runs; absent: any does.' },
+    ),
+  ),
+  pinnedCode: Type.Optional(text('The digest of the code that alone executes its runs; absent: none is fixed.')),
   labels: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'As submitted; absent: none.' })),
   budget: Type.Optional(
     count('The most runs that it may have, appended in rounds; absent: its number of runs is fixed.'),
@@ -96,6 +104,15 @@ export const StoredBatchHistory = Type.Object({
 });
 export interface StoredBatchHistory extends Static<typeof StoredBatchHistory> {}
 
+/** A version of the code of a batch. */
+export const StoredCode = Type.Object({
+  identity: ref(CodeIdentity),
+  runs: count('Runs that have ended with it.'),
+  firstRunId: Type.Optional(count('The lowest of these runs; absent: none.')),
+  runners: fixedList(Type.String()),
+});
+export interface StoredCode extends Static<typeof StoredCode> {}
+
 export const BatchRecord = Type.Object({
   value: enumOf(BATCH_STATUSES, 'The status.'),
   ...batchInput,
@@ -135,6 +152,7 @@ export const BatchRecord = Type.Object({
   ),
   rounds: Type.Optional(count('Rounds that were appended; absent: none.')),
   rowsLost: Type.Optional(count('Runs of its rounds whose rows damage has lost, counted by a repair; absent: none.')),
+  codes: Type.Optional(fixedList(StoredCode)),
   waitingSinceMs: Type.Optional(
     time('Since when it grows and none of its runs is Pending or active; absent otherwise.'),
   ),
@@ -231,6 +249,7 @@ export const RunnerRecord = Type.Object({
   allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
   endsAtMs: Type.Optional(time('When its machine is taken from it; absent: never.')),
   hostname: Type.Optional(text('The name of its machine.')),
+  engines: Type.Optional(fixedList(ref(RunnerEngine))),
   leaving: Type.Optional(text('Why it takes no more runs: it leaves. Absent: it does not.')),
   ephemeral: Type.Optional(Type.Literal(true, { description: 'It is forgotten when it is gone.' })),
   lost: Type.Optional(fixedList(ref(AttemptRef))),

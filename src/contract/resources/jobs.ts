@@ -109,6 +109,9 @@ const storedResultMembers = {
   error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
   telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   ...measuredMembers,
+  code: Type.Optional(
+    text('The code that made it: the first 12 digits of a digest of `code-versions`; absent: not known.'),
+  ),
   upload: Type.Optional(
     Type.Object(
       {

@@ -1,8 +1,9 @@
 /** Reports of a runner about its jobs, single and in bulk. */
 import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from '../enums.ts';
-import { answered, enumOf, listOf, literal, named, optionalNullable, ref, submitted, tagged } from '../build.ts';
+import { answered, enumOf, flag, listOf, literal, named, optionalNullable, ref, submitted, tagged } from '../build.ts';
 import { jobStatus, measuredMembers } from './jobs.ts';
+import { CodeIdentity } from '../code/identity.ts';
 import { Problem } from './problem.ts';
 import { LIMITS } from '../limits.ts';
 import { REPORTED_ADDRESS_PATTERN } from '../patterns.ts';
@@ -13,6 +14,7 @@ const reason = enumOf(
   FAIL_REASONS,
   'The reason of the failure. `exit`, `signal` and `infrastructure` are retried; the others would recur.',
 );
+const code = Type.Optional(ref(CodeIdentity));
 const errorMessage = Type.String({
   minLength: 1,
   maxLength: LIMITS.errorMessageLength,
@@ -37,6 +39,11 @@ export const ReportedResult = named(
         description: 'Location of the telemetry file on the machine of the runner.',
       }),
     ),
+    code_changed: Type.Optional(
+      flag(
+        'True: files of the code changed while the run loaded it, so that its version is not known. A study that pins its code executes the run again.',
+      ),
+    ),
     ...measuredMembers,
   }),
 );
@@ -45,7 +52,7 @@ export type ReportedResult = Static<typeof ReportedResult>;
 export const StartRequest = named(
   'StartRequest',
   'The simulation started.',
-  submitted({ runner_id: runnerId('The runner that reports.'), attempt }),
+  submitted({ runner_id: runnerId('The runner that reports.'), attempt, code }),
 );
 export type StartRequest = Static<typeof StartRequest>;
 
@@ -72,7 +79,7 @@ export type FailRequest = Static<typeof FailRequest>;
 const StartReport = named(
   'StartReport',
   'The simulation of this job started.',
-  submitted({ type: literal('start'), job_id: uuid('The job.'), attempt }),
+  submitted({ type: literal('start'), job_id: uuid('The job.'), attempt, code }),
 );
 
 const CompleteReport = named(
@@ -102,11 +109,12 @@ const HandBackReport = named(
 
 const ReleaseReport = named(
   'ReleaseReport',
-  'The runner was stopped while it executed this job, and no process of it is left: it is Pending again, and nothing is counted.',
+  'The runner was stopped while it executed this job, or its code changed before its process was created, and no process of it is left: it is Pending again, and nothing is counted.',
   submitted({
     type: literal('release'),
     job_id: uuid('The job.'),
     attempt,
+    reason: Type.Optional(enumOf(['code-changed'], 'Absent: the runner was stopped.')),
     message: Type.String({
       minLength: 1,
       maxLength: LIMITS.errorMessageLength,

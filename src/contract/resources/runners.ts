@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { RUNNER_STATUSES } from '../enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from '../build.ts';
 import { Job } from './jobs.ts';
+import { engines, RunnerEngine } from '../code/identity.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, instance, int32, name, plainName, runnerId, timestamp, uuid } from '../scalars.ts';
 import { BatchConfig } from '../study.ts';
@@ -73,6 +74,9 @@ export const Runner = named(
     ends_at: Type.Optional(timestamp('When its machine is taken from it.')),
     ephemeral: Type.Optional(flag('True: it is forgotten when it has signed off.')),
     hostname: Type.Optional(text('The name of its machine.')),
+    engines: Type.Optional(
+      listOf(ref(RunnerEngine), 'Its engines with their code, as of its latest claim; absent: it does not state them.'),
+    ),
     leaving: Type.Optional(text('Why it takes no more runs although it is connected: it leaves.')),
     disk_free_bytes: Type.Optional(count('Free space for artifacts, as of its last heartbeat; absent: not reported.')),
     clock_offset_secs: Type.Optional(
@@ -146,6 +150,7 @@ export const RegisterRequest = named(
     name: Type.Optional(name('Display name; the id when absent.')),
     capabilities: ref(RunnerCapabilities),
     tags: Type.Optional(listOf(name('A label.'), 'Labels to filter by.', LIMITS.tags)),
+    engines,
     instance,
     heartbeat_interval_secs: Type.Optional(
       int32('Planned interval of its heartbeats.', { minimum: 1, maximum: 3_600 }),
@@ -244,6 +249,7 @@ export const ClaimRequest = named(
     wait_seconds: Type.Optional(double('Longest wait for work.', { minimum: 0, maximum: LIMITS.waitSeconds })),
     holding: Type.Optional(holding),
     slots_lost,
+    engines,
   }),
 );
 export type ClaimRequest = Static<typeof ClaimRequest>;

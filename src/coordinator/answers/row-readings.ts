@@ -2,7 +2,7 @@
  * The rows of studies for the analysis worker: stored records as bytes, in chunks. The thread that answers requests parses none
  * of them; between two chunks it serves other requests.
  */
-import type { RoundRecord, Uuid } from '../../contract/types.ts';
+import type { CodeIdentity, RoundRecord, Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
 import { missingRecord } from '../kernel/actors/actor-kinds.ts';
@@ -36,6 +36,8 @@ export interface ReadingHead {
   endedAtMs: number | undefined;
   /** Runs that have not ended. */
   openRuns: number;
+  /** The versions of the code that were started; absent: none is known. */
+  codes?: readonly CodeIdentity[];
   /** Of an adaptive study: its rounds, which the worker reads. */
   rounds?: RoundLookup;
 }
@@ -117,7 +119,7 @@ export class RowReadings {
     try {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
-      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs } = state.context;
+      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes } = state.context;
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
       return {
@@ -133,6 +135,7 @@ export class RowReadings {
         isCancelled,
         endedAtMs,
         openRuns: totalJobs - completed - failed - timedOut - cancelled,
+        ...(codes === undefined ? {} : { codes: codes.map(({ identity }) => identity) }),
       };
     } catch (error) {
       void view.close();

@@ -77,6 +77,7 @@ export function register(parts: RunnerParts, request: RegisterRequest): Promise<
       endsAtMs: instantOf(request.ends_at),
       ephemeral: request.ephemeral === true ? request.ephemeral : undefined,
       hostname: request.hostname,
+      engines: request.engines,
       now: turn.now,
     };
     if (!turn.accepts('runner', id, event)) {

@@ -109,6 +109,8 @@ type OfBatch = Pick<
   | 'simulation'
   | 'maxParallelJobs'
   | 'demand'
+  | 'codes'
+  | 'pin'
   | 'paused'
   | 'canary'
   | 'telemetry'
@@ -125,6 +127,8 @@ function ofBatch(state: BatchState): OfBatch {
     jobsByStatus: jobsByStatus(state),
     simulation: c.simulationName,
     maxParallelJobs: c.maxParallelJobs,
+    codes: c.codes ?? [],
+    pin: { pinsCode: c.pinsCode, pinnedCode: c.pinnedCode },
     demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes },
     ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
     ...(withheld === 0 ? {} : { canary: { runs: released, withheld, isFailed: hasFailedCanary(c) } }),

@@ -15,6 +15,7 @@ import type {
   BatchHistory,
   BatchStatusResponse,
   BatchSubmission,
+  CodeVersion,
   Job,
   JobHistory,
   Runner,
@@ -128,6 +129,20 @@ export function submission(parts: { store: Store }, batchId: Uuid): BatchSubmiss
   const record = parts.store.get(keys.submission(batchId));
   if (record === undefined) throw missingRecord(`the submission of batch ${batchId}`);
   return decodeSubmission(record).submission;
+}
+
+/** The versions of the code that have executed runs of a batch, and the number of ended runs whose code is not known. */
+export function codeVersions(parts: { store: Store }, batchId: Uuid): CodeVersion[] {
+  const { completed, failed, timedOut, codes = [] } = readBatch(parts.store, batchId).context;
+  const versions = codes.map(({ identity, runs, firstRunId, runners: names }): CodeVersion => ({
+    ...identity,
+    runs,
+    first_run_id: firstRunId ?? null,
+    runners: [...names],
+  }));
+  const unknown = completed + failed + timedOut - codes.reduce((sum, { runs }) => sum + runs, 0);
+  if (unknown <= 0) return versions;
+  return [...versions, { digest: null, kind: 'unknown', runs: unknown, first_run_id: null, runners: [] }];
 }
 
 /**

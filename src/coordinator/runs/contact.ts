@@ -1,4 +1,5 @@
 /** The contact of a runner, by a heartbeat or a claim: it holds these attempts, and its machine is like this. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ClaimRequest, HeartbeatRequest, MachineState, RunnerContext } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
@@ -28,11 +29,24 @@ export function recordContact(
     slots_lost: slotsLost,
     machine,
     leaving,
-  }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost'> & Pick<HeartbeatRequest, 'machine' | 'leaving'>,
+    engines,
+  }: Pick<ClaimRequest, 'instance' | 'holding' | 'slots_lost' | 'engines'> &
+    Pick<HeartbeatRequest, 'machine' | 'leaving'>,
 ): void {
-  sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
+  const runner = runnerOrThrow(turn, runnerId);
+  sameInstanceOrThrow(runner, instance);
   const measured = machine === undefined ? {} : { machine: measuredMachine(machine, turn.now) };
-  const event = { type: 'HEARTBEAT' as const, instance, holding, slotsLost, leaving, ...measured, now: turn.now };
+  const changed = engines === undefined || isDeepStrictEqual(engines, runner.context.engines) ? {} : { engines };
+  const event = {
+    type: 'HEARTBEAT' as const,
+    instance,
+    holding,
+    slotsLost,
+    leaving,
+    ...measured,
+    ...changed,
+    now: turn.now,
+  };
   const after = turn.trySend('runner', runnerId, event);
   // The machine refuses a heartbeat of the registered process only after its sign-off.
   if (after === undefined) {

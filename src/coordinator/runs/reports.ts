@@ -32,6 +32,8 @@ import type { ObjectStorePart } from '../files/run-place.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Judgements } from '../judgement/judgements.ts';
+import { doubtedEvent, isDoubted } from './doubted-code.ts';
+import { requirePinnedCode } from './pinned-code.ts';
 import { batchOrThrow, jobOrThrow, runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
 
 interface ReportParts extends ObjectStorePart {
@@ -40,8 +42,8 @@ interface ReportParts extends ObjectStorePart {
   judgements: Judgements;
 }
 
-export const start = (parts: ReportParts, jobId: Uuid, { runner_id, attempt }: StartRequest): Promise<Job> =>
-  single(parts, runner_id, { type: 'start', job_id: jobId, attempt });
+export const start = (parts: ReportParts, jobId: Uuid, { runner_id, ...request }: StartRequest): Promise<Job> =>
+  single(parts, runner_id, { type: 'start', job_id: jobId, ...request });
 
 export const complete = (
   parts: ReportParts,
@@ -85,7 +87,9 @@ function judgementOf(parts: ReportParts, turn: Turn, runnerId: string, report: R
 function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report): JobState {
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
-  const event = eventOf(report, runnerId, turn.now, measuredOf(parts, turn, report));
+  if (report.type === 'start') requirePinnedCode(turn, before, runnerId, report);
+  const reported = eventOf(report, runnerId, turn.now, measuredOf(parts, turn, report));
+  const event = isOutcome(report) && isDoubted(report) ? doubtedEvent(turn, runnerId, report, reported) : reported;
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
     if (isRepeat(turn, before, runnerId, report)) return before;
@@ -94,6 +98,8 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
   if (isTerminal(after.value)) {
     const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
     if (result !== undefined) {
+      const code = after.context.attempts.at(-1)?.code;
+      if (code !== undefined) result.code = code;
       turn.put(keys.result(jobId), encodeResult(expectUpload(parts, turn, { jobId, runnerId }, result)));
     }
   }
@@ -122,7 +128,9 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
   const { attempt } = report;
   switch (report.type) {
     case 'start':
-      return { type: 'START', runnerId, attempt, now };
+      return report.code === undefined
+        ? { type: 'START', runnerId, attempt, now }
+        : { type: 'START', runnerId, attempt, code: report.code, now };
     case 'complete':
       return measured === undefined
         ? { type: 'COMPLETE', runnerId, attempt, now }
@@ -144,7 +152,7 @@ function eventOf(report: Report, runnerId: string, now: number, measured: Measur
       return { type: 'UNCLAIM', runnerId, attempt, now };
     case 'release': {
       const message = `runner ${runnerId}: ${report.message}`;
-      return { type: 'INTERRUPT', runnerId, attempt, why: 'runner-stopped', message, now };
+      return { type: 'INTERRUPT', runnerId, attempt, why: report.reason ?? 'runner-stopped', message, now };
     }
   }
 }
@@ -165,6 +173,7 @@ function resultOf(report: Report, executionMs: number): StoredResult | undefined
 function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string, report: Report): boolean {
   const record = c.attempts.find((it) => it.n === report.attempt);
   if (record === undefined || record.runner !== runnerId) return false;
+  if (isOutcome(report) && isDoubted(report) && record.reason === 'code-changed') return true;
   switch (report.type) {
     case 'start':
       // Only while the attempt is current: a runner that lost the first answer must not start an attempt that is over.
@@ -185,12 +194,12 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
   }
 }
 
-/** Compares with the stored result without the execution time, which the coordinator may have measured, and as before its upload. */
+/** Compares with the stored result without what the coordinator adds, the execution time and the code, and as before its upload. */
 function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
   const text = turn.read(keys.result(report.job_id));
   if (text === undefined) return false;
   const reported = JSON.parse(JSON.stringify(resultOf(report, 0))) as StoredResult;
-  const { upload, ...stored } = JSON.parse(text) as StoredResult;
+  const { upload, code: _, ...stored } = JSON.parse(text) as StoredResult;
   return isDeepStrictEqual(upload === undefined ? stored : asReported(stored, reported), reported);
 }
 

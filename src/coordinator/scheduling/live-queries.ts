@@ -60,10 +60,11 @@ function isOtherConnected(
 ): boolean {
   for (const activation of directory.runners.values()) {
     const state = stateOf(activation);
-    const { capabilities, slotsLost, endsAtMs } = state.context;
+    const { capabilities, engines, slotsLost, endsAtMs } = state.context;
     const takesWork = activation.id !== notThis && (state.value === 'Idle' || state.value === 'Busy');
     const capacity = freeCapacityOf(capabilities, [], slotsLost);
-    if (!takesWork || !takes({ capabilities, endsAtMs }) || !couldTake({ capabilities, capacity }, batch)) continue;
+    if (!takesWork || !takes({ capabilities, endsAtMs }) || !couldTake({ capabilities, engines, capacity }, batch))
+      continue;
     const request = workRequestOf(state, 1, 0);
     const isFull = request === undefined || !couldTake(request, batch);
     if (isFull || longPolls.requestsWork(activation.id, PREFER_OTHER_RUNNER_MS)) return true;

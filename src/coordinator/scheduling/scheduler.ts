@@ -9,6 +9,7 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
+import { executesPinned } from '../../domain/code-pin.ts';
 import { fits, minus, supports } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { RankedSet } from './ranked-set.ts';
@@ -204,6 +205,7 @@ export class Scheduler {
       if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))
         continue;
       if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
+      if (!executesPinned(request, batch.context)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       batch.plannedActive += 1;

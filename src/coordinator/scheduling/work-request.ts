@@ -1,6 +1,7 @@
 /** A runner's request for work: its capacity, and the runs that may wait on it. */
 import type { BatchContext } from '../../../machines/batch.ts';
-import type { RunnerCapabilities } from '../../contract/types.ts';
+import { executesPinned } from '../../domain/code-pin.ts';
+import type { RunnerCapabilities, RunnerEngine } from '../../contract/types.ts';
 import { fits, freeCapacityOf, supports, waitingOf, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
 
@@ -8,6 +9,8 @@ import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
 export interface WorkRequest {
   runnerId: string;
   capabilities: RunnerCapabilities;
+  /** Its engines with their code, as of this request; undefined: it does not state them. */
+  engines: readonly RunnerEngine[] | undefined;
   capacity: FreeCapacity;
   /** The limit on assignments. */
   maxJobs: number;
@@ -39,10 +42,11 @@ export const waitingRequest = (request: WorkRequest): WorkRequest => ({
 
 /** Returns true when the runner could take a run of the batch, apart from its length. */
 export function couldTake(
-  { capabilities, capacity: room }: Pick<WorkRequest, 'capabilities' | 'capacity'>,
+  { capabilities, engines, capacity: room }: Pick<WorkRequest, 'capabilities' | 'engines' | 'capacity'>,
   batch: BatchContext,
 ): boolean {
-  return fits(batch, room) && supports(capabilities, batch.simulationName);
+  const isLargeEnough = fits(batch, room) && supports(capabilities, batch.simulationName);
+  return isLargeEnough && executesPinned({ capabilities, engines }, batch);
 }
 
 /**
@@ -55,9 +59,9 @@ export function workRequestOf(
   ahead: number,
 ): WorkRequest | undefined {
   if (value !== 'Idle' && value !== 'Busy') return undefined;
-  const { capabilities, held, slotsLost, runnerId, endsAtMs } = context;
+  const { capabilities, engines, held, slotsLost, runnerId, endsAtMs } = context;
   const capacity = freeCapacityOf(capabilities, held, slotsLost);
   const moreAhead = ahead === 0 ? 0 : Math.max(0, ahead - waitingOf(capabilities, held).length);
   if (maxJobs <= 0 || (capacity.slots <= 0 && moreAhead === 0)) return undefined;
-  return { runnerId, capabilities, capacity, maxJobs, ahead: moreAhead, endsAtMs };
+  return { runnerId, capabilities, engines, capacity, maxJobs, ahead: moreAhead, endsAtMs };
 }

@@ -60,6 +60,7 @@ function jobEvents(c: JobContext): Labelled[] {
     ...FAIL_REASONS.map((reason): Labelled => [`FAIL (${reason}) by ${runnerId}`, fail(reason)]),
     [`HAND_BACK: ${runnerId} signs off`, { type: 'HAND_BACK', ...report }],
     [`UNCLAIM: ${runnerId} has not started it`, { type: 'UNCLAIM', ...report }],
+    [`DOUBT_CODE: its code changed while ${runnerId} loaded it`, { type: 'DOUBT_CODE', ...report }],
     [`INTERRUPT: ${runnerId} is stopped`, { type: 'INTERRUPT', ...report, why: 'runner-stopped', message: '' }],
     [`RUNNER_LOST: ${runnerId} is gone`, { type: 'RUNNER_LOST', ...report, cause: '' }],
     [`CLAIM_EXPIRED${at(c.dueAtMs)}`, { type: 'CLAIM_EXPIRED', now: due }],

@@ -6,13 +6,21 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { selectedRuns, type RunSelection } from '../../domain/runs/run-selection.ts';
+import { imageOf } from '../../domain/study/container-image.ts';
 import { designMethod, noSampleOf } from '../../domain/study/design-method.ts';
 import { precisionWarnings } from '../../analysis/precision/planning.ts';
 import { planningWarnings } from '../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../domain/sampling/warnings.ts';
 import { SAMPLING_SCHEME } from '../../domain/sampling/sampler.ts';
 import { supports, usableSlots } from '../../domain/scheduling.ts';
-import type { BatchSubmission, Seed, SubmissionResponse, Uuid, SubmissionWarning } from '../../contract/types.ts';
+import type {
+  BatchSubmission,
+  ComputeConfig,
+  Seed,
+  SubmissionResponse,
+  Uuid,
+  SubmissionWarning,
+} from '../../contract/types.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { joinFamily } from '../kernel/records/family.ts';
 import { keys } from '../kernel/storage/keys.ts';
@@ -54,6 +62,8 @@ export interface Origin {
   selection: RunSelection;
   /** The id that it gets, where that was made before. */
   batchId?: Uuid | undefined;
+  /** The digest of the code that executes its runs, of an extension of a study that pins it. */
+  pinnedCode?: string | undefined;
 }
 
 /** Creates a batch within a turn. The submission is valid. */
@@ -117,6 +127,7 @@ function batchInput(
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, selected),
+    ...(submission.policy?.code === 'pin' ? pinOf(config.compute, origin) : {}),
     ...(grows ? { budget: selected } : {}),
     // Runs that are not a sample are not judged.
     ...((submission.requirements?.length ?? 0) === 0 || noSampleOf(designMethod(config)) !== undefined
@@ -126,6 +137,13 @@ function batchInput(
     ...(selectsRuns ? { selectsRuns } : {}),
     ...(origin === undefined ? {} : { parent: origin.parent }),
   };
+}
+
+/** The code of a study that pins it; an extension keeps that of its parent. */
+function pinOf({ container }: ComputeConfig, origin: Origin | undefined): Pick<BatchInput, 'pinsCode' | 'pinnedCode'> {
+  const image = imageOf(container.image);
+  const pinsCode = image === undefined ? {} : { image };
+  return origin?.pinnedCode === undefined ? { pinsCode } : { pinsCode, pinnedCode: origin.pinnedCode };
 }
 
 /** The members of the policy, with the limit on failures as a number of runs. */

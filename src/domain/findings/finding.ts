@@ -1,6 +1,7 @@
 /** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
 import type { AttemptSummary } from '../runs/attempt-tally.ts';
 import type { ContainerWish } from '../runner-settings.ts';
+import type { CodePin } from '../code-pin.ts';
 import type { ResourceRequest, RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,
@@ -11,6 +12,7 @@ import type {
   OutboxRecord,
   PrecisionReached,
   Runner,
+  StoredCode,
   StoreFault,
   UnsentFiles,
   UnservedRuns,
@@ -50,6 +52,10 @@ export interface Situation {
   /** The resources that one run requests. */
   demand: ResourceRequest;
   runLength: RunLength;
+  /** The versions of the code that were started. */
+  codes: readonly StoredCode[];
+  /** Whether one code alone executes the runs, and which. */
+  pin: Omit<CodePin, 'simulationName'>;
   now: number;
   runners: readonly Runner[];
   /** The launchers that report; absent without one. `blocked`: reasons, where no queue submits. */

@@ -3,6 +3,7 @@
  * a further finding is one more entry of the list to which it belongs. Pure.
  */
 import type { Finding } from '../../contract/types.ts';
+import { CODE_RULES } from './code.ts';
 import { FAILURE_RULES } from './failures.ts';
 import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
@@ -14,13 +15,14 @@ import { WAITING_RULES } from './waiting.ts';
 export const RULES: readonly Rule[] = [
   ...LIMIT_RULES,
   ...PRECISION_RULES,
+  ...CODE_RULES,
   ...FAILURE_RULES,
   ...FILE_RULES,
   ...WAITING_RULES,
   ...MACHINE_RULES,
 ];
 
-/** Returns the findings in the order of the table: doubts about the results, failures, files, pending runs, machines. */
+/** Returns the findings in the order of the table: doubts about the results, code, failures, files, pending runs, machines. */
 export function findingsOf(situation: Situation): Finding[] {
   return RULES.flatMap((rule) => {
     const found = rule.find(situation);

@@ -1,5 +1,6 @@
 /** Findings about pending runs: why none starts, or not more of them. Only the first that applies is a finding. */
 import { plural } from '../plural.ts';
+import { executesPinned } from '../code-pin.ts';
 import { endsInTime, fits, freeCapacityOf, supports } from '../scheduling.ts';
 import type { Runner } from '../../contract/types.ts';
 import {
@@ -32,14 +33,15 @@ const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean
 const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner): boolean =>
   end === undefined || endsInTime(runLength, now, Date.parse(end));
 
-/** Connected runners that are not drained, large enough for one run, were they free, and stay long enough. */
+/** Connected runners that are not drained, large enough for one run, were they free, stay long enough, and have its code. */
 export const ableRunners = (it: Situation): Runner[] =>
   connected(it).filter(
     (runner) =>
       runner.status !== 'Maintenance' &&
       isLargeEnough(it, runner) &&
       staysLongEnough(it, runner) &&
-      refusalsOf(runner.capabilities, it.container) === undefined,
+      refusalsOf(runner.capabilities, it.container) === undefined &&
+      executesPinned(runner, { simulationName: it.simulation, ...it.pin }),
   );
 
 const PAUSED: Rule = {

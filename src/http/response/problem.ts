@@ -33,6 +33,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'runner-id-in-use': 409,
   'wrong-instance': 409,
   'signed-off': 409,
+  'code-differs': 409,
   'artifact-not-uploaded': 409,
   'run-not-running': 409,
   'live-telemetry-off': 409,

@@ -1,5 +1,6 @@
 /** Routes of studies: submission, progress, results, cancellation, deletion. */
 import * as batches from '../../contract/resources/batches.ts';
+import * as code from '../../contract/code/identity.ts';
 import * as findings from '../../contract/resources/findings.ts';
 import {
   BATCH_FILTER,
@@ -111,6 +112,17 @@ export const studiesRoutes = [
     response: study.StudyCode,
     errors: ['not-found'],
     handle: (coordinator, call) => coordinator.studyCode(call.id, call.runnerId),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/code-versions',
+    operationId: 'getCodeVersions',
+    summary: 'Read which versions of the code executed the runs of a batch',
+    description: 'With their digests, commits and numbers of runs. More than one is the finding `code-changed`.',
+    scope: 'read',
+    answer: 'single',
+    response: code.CodeVersionList,
+    handle: (coordinator, call) => coordinator.codeVersions(call.id),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,6 @@
 /** The input of an attempt: the plan, and what the machine contributes. */
 import type { Clock } from '../../base/clock.ts';
+import type { EngineCodes, RunCode } from '../code/engine-codes.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
 import type { Containers, ContainerWish } from '../containers/containers.ts';
@@ -31,6 +32,8 @@ export interface ExecutionPlan {
   engine: Engine;
   /** The function of the study, of a simulation that is one. */
   code?: { batchId: Uuid; sha256: string };
+  /** The code that its start has reported; no other one is executed. Undefined: not known. */
+  reported?: RunCode | undefined;
   /** The output directory; must not exist yet. Absolute. */
   directory: string;
   /** Number of the attempt, from 1. */
@@ -52,6 +55,8 @@ export interface ExecutionSite {
   /** Ports for telemetry; absent: each run opens one. */
   listeners?: ListenerPool;
   launchers: LauncherChoice;
+  /** Looks at the code of runs; absent: nothing is known of it. */
+  codes?: Pick<EngineCodes, 'of' | 'changeSince'>;
   /** Undefined: simulations run on the machine itself. */
   containers?: Containers | undefined;
   /** The interpreter of .py entrypoints, when there is one. */

@@ -97,6 +97,6 @@ export class OutcomeDelivery {
 }
 
 function outcomeOf(end: Exclude<AttemptEnd, { type: 'abandoned' }>, ref: AttemptRef): Outcome {
-  if (end.type === 'released') return { ...ref, type: 'release', message: end.message };
+  if (end.type === 'released') return { ...end, ...ref, type: 'release' };
   return end.type === 'lost' ? { ...end, type: 'fail', reason: 'infrastructure', ...ref } : { ...end, ...ref };
 }

@@ -8,6 +8,7 @@ import type { TelemetrySummary } from '../telemetry/server.ts';
 import type { Waits } from '../waits.ts';
 import { collectArtifacts } from '../files/artifacts.ts';
 import type { Artifacts } from '../files/artifacts.ts';
+import type { CodeChange } from '../code/engine-codes.ts';
 import { launchFault } from '../launch/engine.ts';
 import { measuredMembers, telemetryNotes } from './measured.ts';
 import type { ExecutionPlan } from './execution-site.ts';
@@ -18,11 +19,17 @@ export type AttemptEnd =
   | { type: 'complete'; result: ReportedResult }
   | { type: 'fail'; reason: FailReason; error_message: string; result?: ReportedResult }
   /** Its runner is stopped, or its machine taken away: it is executed again, and nothing is counted. */
-  | { type: 'released'; message: string }
+  | { type: 'released'; message: string; reason?: 'code-changed' }
   /** The forkserver ended, so the exit of the simulation is unknown: the run is executed again, and the machine is not at fault. */
   | { type: 'lost'; error_message: string; result: ReportedResult }
   /** The attempt was ended because the coordinator or the operator no longer wants it; no outcome is reported. */
   | { type: 'abandoned' };
+
+const CODE_NOTES: Readonly<Record<CodeChange, readonly string[]>> = {
+  none: [],
+  'while loading': ['its code changed while it loaded it: which version it executed is not known'],
+  later: ['its code changed while it ran: parts that it loaded late may be of the other version'],
+};
 
 export interface EndedRun {
   /** Why its runner leaves, when the run ended with it. */
@@ -37,6 +44,7 @@ export interface EndedRun {
   telemetry: TelemetrySummary | undefined;
   killedFor: KillCause | undefined;
   exceededMemory: boolean;
+  codeChange: CodeChange;
   /** Notes for the reader of the result. */
   notes: string[];
 }
@@ -44,6 +52,12 @@ export interface EndedRun {
 /** Free bytes below which the disk counts as full when a simulation fails. */
 const FULL_BYTES = 1 << 20;
 const MESSAGE_BYTES = 4096;
+/** The end of an attempt whose code differs from that which its start has reported. */
+export const CODE_CHANGED: AttemptEnd = {
+  type: 'released',
+  reason: 'code-changed',
+  message: 'its code changed before its process was created',
+};
 /** Listing the artifacts ends by itself after this long, with a note. */
 const LISTING_MS = 60_000;
 const ARTIFACTS_DEADLINE_MS = 75_000;
@@ -65,6 +79,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   const { plan, simulation, ending, killedFor, elapsedMs, telemetry, notes } = run;
   if (killedFor?.type === 'abandoned') return { type: 'abandoned' };
   if (killedFor?.type === 'interrupted') return { type: 'released', message: killedFor.detail };
+  if (ending.type === 'code-changed') return CODE_CHANGED;
   const { directory, timeoutSecs } = plan;
   if (ending.type === 'failed-to-start') {
     const why = ending.detail ?? (await launchFault(ending.code, run.command, run.workingDirectory));
@@ -76,7 +91,13 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   const { metadata } = found;
   const removed = simulation.removeEmptyLogs();
   const files = found.files.filter((it) => !removed.includes(it));
-  const allNotes = [...found.notes, ...notes, ...(telemetry === undefined ? [] : telemetryNotes(telemetry))];
+  const { codeChange } = run;
+  const allNotes = [
+    ...found.notes,
+    ...notes,
+    ...CODE_NOTES[codeChange],
+    ...(telemetry === undefined ? [] : telemetryNotes(telemetry)),
+  ];
   const result: ReportedResult = {
     execution_time_secs: Math.round(elapsedMs / 1000),
     output_files: files,
@@ -85,6 +106,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
       ...(simulation.container === undefined ? {} : { simbatch_container: simulation.container }),
       ...(allNotes.length === 0 ? {} : { simbatch_notes: allNotes }),
     },
+    ...(codeChange === 'while loading' ? { code_changed: true } : {}),
     ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
     ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),
   };
@@ -132,7 +154,7 @@ function describeEnding(ending: Ended): string {
   return ending.type === 'exit' ? `exited with code ${String(ending.code)}` : `was killed by signal ${ending.signal}`;
 }
 
-function describeInterrupted(ending: Exclude<Ending, { type: 'failed-to-start' }>): string {
+function describeInterrupted(ending: Exclude<Ending, { type: 'failed-to-start' | 'code-changed' }>): string {
   if (ending.type === 'lost') return ending.detail;
   return ending.type === 'survived' ? 'the simulation could not be ended' : `the simulation ${describeEnding(ending)}`;
 }

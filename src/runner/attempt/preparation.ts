@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import type { AttemptCheckpoint } from './attempt-checkpoint.ts';
+import type { RunCode } from '../code/engine-codes.ts';
 import { adoptCheckpoint, makeCheckpointDirectory } from '../checkpoints/checkpoints.ts';
 import { entrypointFault } from '../launch/engine.ts';
 import { environmentFault } from '../launch/environment.ts';
@@ -29,17 +30,23 @@ interface Look {
 /** The latest looks at the files of a site. */
 const looks = new WeakMap<ExecutionSite, Map<string, Look>>();
 
-/** Fetches the function, the image and the checkpoint of a run: a failure shows when the attempt prepares itself. */
+/**
+ * Fetches the function, the image and the checkpoint of a run: a failure shows when the attempt prepares itself.
+ * @returns the code that the run would execute now; undefined: not known.
+ */
 export async function prepareMachine(
   site: ExecutionSite,
   plan: ExecutionPlan,
   checkpoint: AttemptCheckpoint | undefined,
-): Promise<void> {
+): Promise<RunCode | undefined> {
+  if (planFault(plan, site) !== undefined) return undefined;
   const { code, engine, container } = plan;
   if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
   if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
-  else await site.launchers.prepare(engine, environmentOf(site, plan));
+  const own = await site.codes?.of(plan);
+  if (!isContained(site, plan)) await site.launchers.prepare(engine, environmentOf(site, plan), own?.identity.digest);
   await checkpoint?.fetchAwhile(site.clock);
+  return own;
 }
 
 export interface Prepared {

@@ -2,6 +2,7 @@
  * One attempt, from an empty directory to its outcome: the run contract of the specification. Knows nothing of the
  * coordinator; the runner and `simbatch run-one` execute by the same code. Every wait has a deadline.
  */
+import { once } from '../../base/async/once.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { FailReason } from '../../contract/types.ts';
 import type { KillCause } from '../../../machines/attempt.ts';
@@ -17,12 +18,13 @@ import { commandOf } from '../launch/engine.ts';
 import { continuationOf, environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
-import { concludeAttempt, infrastructure } from './outcome.ts';
+import { CODE_CHANGED, concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { interruptionOf } from './interruption.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
+import { codeChange, hasReportedCode } from './run-code.ts';
 import { SimulationProcess } from './simulation-process.ts';
 import type { Logs, Remains } from './simulation-process.ts';
 
@@ -53,6 +55,8 @@ export class Attempt {
   #remains: Remains = { survivors: [], isOutputHeld: false };
   /** The processes of the run were looked for after its end. */
   #hasCleared = false;
+  /** Before its process was created, in ms since the epoch. */
+  #startedMs = 0;
   #prepared: Promise<Prepared | AttemptEnd | Error> | undefined;
 
   constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor) {
@@ -163,9 +167,10 @@ export class Attempt {
       return this.#closeTelemetry(telemetry);
     });
     try {
-      if (this.#actor.killedFor !== undefined) {
-        return { type: 'abandoned' };
-      }
+      const isCurrent = (): Promise<boolean> => hasReportedCode(this.#site, this.#plan);
+      this.#startedMs = clock.now();
+      if (!(await isCurrent())) return CODE_CHANGED;
+      if (this.#actor.killedFor !== undefined) return { type: 'abandoned' };
       const simulation = new SimulationProcess(clock, this.#scope, logs);
       this.#simulation = simulation;
       const own = environmentOf(this.#site, this.#plan);
@@ -175,6 +180,9 @@ export class Attempt {
         env: own,
         contract,
         cwd: workingDirectory,
+        code: this.#plan.reported?.identity.digest,
+        image: this.#plan.reported?.image,
+        isCurrent,
         randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
       });
       return await this.#watch(simulation, closeTelemetry, launch.command, { ...calls, notes });
@@ -224,6 +232,7 @@ export class Attempt {
         killedFor: this.#actor.killedFor,
         exceededMemory: this.#scope.exceededMemory,
         notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
+        codeChange: await codeChange(this.#site, this.#plan, this.#startedMs),
       });
     } finally {
       endTimeLimit?.();
@@ -307,10 +316,4 @@ export class Attempt {
   #kill(cause: KillCause): void {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
-}
-
-/** Calls `operation` once, and returns its promise to every caller. */
-function once<T>(operation: () => Promise<T>): () => Promise<T> {
-  let started: Promise<T> | undefined;
-  return () => (started ??= operation());
 }

@@ -1,6 +1,6 @@
 /** The engines of a runner: which there are, and the settings that each may have of its own. */
 import { closestMatch } from '../../base/text/closest-match.ts';
-import { boolean, ENGINE_NAME, entrypoint as entrypointOf, list, modules, Unfit } from './values.ts';
+import { boolean, codePatterns, ENGINE_NAME, entrypoint as entrypointOf, list, modules, Unfit } from './values.ts';
 import type { FieldName } from './fields.ts';
 import type { Given } from './values.ts';
 
@@ -13,10 +13,12 @@ export interface Engine {
   warm?: boolean;
   /** The modules it imports. Undefined: those that the entrypoint imports at its top. */
   preload?: readonly string[];
+  /** Patterns of its code files, relative to the folder of the entrypoint. Undefined: those of git, or of its language. */
+  code?: readonly string[];
 }
 
 /** Settings that an engine may have of its own, as `<engine>_<member>` and `SVC_RUNNER_<ENGINE>_<MEMBER>`. */
-const ENGINE_MEMBERS = ['entrypoint', 'warm', 'preload'] as const;
+const ENGINE_MEMBERS = ['entrypoint', 'warm', 'preload', 'code'] as const;
 type EngineMember = (typeof ENGINE_MEMBERS)[number];
 
 interface OwnSetting {
@@ -26,13 +28,13 @@ interface OwnSetting {
 
 /** The engine and the member of a field such as `rocket_entrypoint`. */
 export function engineField(name: string): OwnSetting | undefined {
-  const [, engine, member] = /^(.+)_(entrypoint|warm|preload)$/.exec(name) ?? [];
+  const [, engine, member] = /^(.+)_(entrypoint|warm|preload|code)$/.exec(name) ?? [];
   return engine === undefined ? undefined : { engine, member: member as EngineMember };
 }
 
 /** The engine and the member of a variable such as `SVC_RUNNER_ROCKET_ENTRYPOINT`. */
 export function engineVariable(name: string): OwnSetting | undefined {
-  const [, engine, member = ''] = /^SVC_RUNNER_(.+)_(ENTRYPOINT|WARM|PRELOAD)$/.exec(name) ?? [];
+  const [, engine, member = ''] = /^SVC_RUNNER_(.+)_(ENTRYPOINT|WARM|PRELOAD|CODE)$/.exec(name) ?? [];
   return engine === undefined ? undefined : { engine, member: member.toLowerCase() as EngineMember };
 }
 
@@ -44,6 +46,7 @@ export class Settings {
     entrypoint: new Map(),
     warm: new Map(),
     preload: new Map(),
+    code: new Map(),
   };
   readonly faults: string[] = [];
   readonly notes: string[] = [];
@@ -116,7 +119,8 @@ export function engines(settings: Settings): readonly Engine[] {
     const { name: field, given } = settings.ofEngine('entrypoint', name);
     const entrypoint = given === undefined ? undefined : settings.judged(field, given, entrypointOf);
     if (given === undefined) settings.faults.push(missingEntrypoint(name, where, own.keys()));
-    if (entrypoint !== undefined) found.push({ name, entrypoint, ...warmth(settings, name) });
+    if (entrypoint !== undefined)
+      found.push({ name, entrypoint, ...warmth(settings, name), ...codeOf(settings, name) });
   }
   noteUnused(settings, used);
   return found;
@@ -129,6 +133,11 @@ function warmth(settings: Settings, name: string): Pick<Engine, 'warm' | 'preloa
     settings.notes.push(`engine ${name} is not warm; its preload is not used`);
   }
   return { ...(warm === undefined ? {} : { warm }), ...(preload === undefined ? {} : { preload }) };
+}
+
+function codeOf(settings: Settings, name: string): Pick<Engine, 'code'> {
+  const code = settings.readOwn('code', name, codePatterns);
+  return code === undefined ? {} : { code };
 }
 
 function noteUnused(settings: Settings, used: ReadonlyMap<string, string>): void {

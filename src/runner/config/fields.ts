@@ -37,6 +37,7 @@ const SETTINGS = {
   entrypoint: { kind: 'path', text: 'simulation entrypoint of every engine without its own' },
   warm: { kind: 'boolean', text: 'start the runs of every engine from a process that has loaded its modules' },
   preload: { kind: 'list', text: 'modules that a warm Python imports' },
+  code: { kind: 'list', text: "patterns of the code files of every engine, from its entrypoint's folder" },
   allow_functions: {
     kind: 'boolean',
     text: 'execute Python functions that studies carry: clients with the scope submit choose the code',

@@ -98,6 +98,18 @@ export function modules(given: Given): readonly string[] {
   return names;
 }
 
+/** Patterns of files below a folder, as in `.gitignore`. */
+export function codePatterns(given: Given): readonly string[] {
+  const patterns = list(given);
+  const wrong = patterns.find((it) => /^!?\//.test(it) || it.split('/').includes('..'));
+  if (wrong !== undefined) {
+    throw new Unfit(
+      `must be patterns of files below the folder of the entrypoint, such as model/**/*.py; ${JSON.stringify(wrong)} leads out of it`,
+    );
+  }
+  return patterns;
+}
+
 /** Names of environment variables, each with `*` at its end for a prefix. */
 export function variables(given: Given): readonly string[] {
   const names = list(given);

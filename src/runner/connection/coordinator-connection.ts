@@ -5,6 +5,7 @@
 import type { Identity } from './identity.ts';
 import { ApiError, UnreachableError } from '../../client/client.ts';
 import type { AttemptRef, Client, RegisterResponse } from '../../client/client.ts';
+import type { RunnerEngine } from '../../contract/types.ts';
 import type { Log } from '../log.ts';
 import { randomFraction, sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -25,6 +26,8 @@ export interface ConnectionOptions {
   /** Former processes under this id on this machine, known to be dead; the coordinator may know any of them. */
   replaces: readonly string[];
   held: () => AttemptRef[];
+  /** Looks at the code of the engines. Never rejects. */
+  engines: () => Promise<RunnerEngine[]>;
   slotsLost: () => number;
   /** Attempts that turned out not to be ours any more. */
   onLost: (lost: readonly AttemptRef[]) => void;
@@ -101,14 +104,16 @@ export class CoordinatorConnection {
   }
 
   async #register(stop: AbortSignal): Promise<RegisterResponse> {
-    const { clock, log, identity, replaces, held, slotsLost, onLost } = this.#options;
+    const { clock, log, identity, replaces, held, engines, slotsLost, onLost } = this.#options;
     let refusals = 0;
     for (let failures = 0; ; failures++) {
       if (stop.aborted) throw new Stopped();
       const former = replaces[refusals % Math.max(1, replaces.length)];
       try {
+        const stated = await engines();
         const answer = await this.client.register({
           ...identity,
+          engines: stated,
           holding: held(),
           ...slotsLostMember(slotsLost()),
           ...(former === undefined ? {} : { replaces: former }),

@@ -44,6 +44,7 @@ export class ContainerLauncher implements Launcher {
         detail: `the image ${image} cannot be used: ${resolved.message}`,
       };
     }
+    if (launch.image !== undefined && resolved.digest !== launch.image) return { type: 'code-changed' };
     const { args, env } = runtime.commandOf({
       ...this.#options,
       image: resolved.reference,

@@ -16,10 +16,16 @@ export interface Launch {
   cwd: string;
   /** The seed for a run's own random numbers, below 2**48. */
   randomSeed: number;
+  /** The digest of the code that must be executed; undefined: not known. */
+  code?: string | undefined;
+  /** The digest of the image that must be started; undefined: none, or not known. */
+  image?: string | undefined;
+  /** Resolves to false when the code differs from `code` now. */
+  isCurrent?: () => Promise<boolean>;
 }
 
 /**
- * How it ended. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
+ * How it ended. `code-changed`: no process was created, since the code differs from that which the start has reported. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
  * because the process that was its parent ended first, of this signal if of one; the detail is a sentence.
  */
 export type Ending =
@@ -27,6 +33,7 @@ export type Ending =
   | { type: 'signal'; signal: NodeJS.Signals }
   | { type: 'failed-to-start'; code: string | undefined; detail?: string }
   | { type: 'survived' }
+  | { type: 'code-changed' }
   | { type: 'lost'; detail: string; signal?: NodeJS.Signals };
 
 export interface LaunchContext {
@@ -68,8 +75,8 @@ export interface WarmLauncher extends Launcher {
 }
 
 export interface Launcher {
-  /** Resolves when a launch needs no further preparation. Never rejects. */
-  prepare?(): Promise<void>;
+  /** Resolves when a launch of the code with this digest needs no further preparation. Never rejects. */
+  prepare?(code?: string): Promise<void>;
   /**
    * Creates the process: the leader of a session and a process group of its own.
    * @returns its ending when it could not be started, or was cancelled before.

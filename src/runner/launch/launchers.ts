@@ -61,8 +61,11 @@ export class Launchers {
         : new Starter({ python: python.executable, env, clock, log });
   }
 
-  /** Starts the warm interpreters of studies without variables of their own, so that their first runs do not wait. */
-  async open(): Promise<void> {
+  /**
+   * Starts the warm interpreters of studies without variables of their own, so that their first runs do not wait. `codeOf`: the digest of the code
+   * of an engine.
+   */
+  async open(codeOf: (engine: Engine) => Promise<string | undefined>): Promise<void> {
     const { engines, python, log, env } = this.#options;
     if (!engines.every((engine) => this.#isWarm(engine))) {
       if (this.#cold === coldLauncher)
@@ -77,7 +80,7 @@ export class Launchers {
       // An interpreter for functions is started with the function of a study.
       if (engine.warm !== true || isFunctions(engine.name)) continue;
       const launcher = this.of(engine, env);
-      void launcher.prepare?.();
+      void codeOf(engine).then((code) => launcher.prepare?.(code));
       if (launcher instanceof WaitingNode) {
         launcher.fill();
         log.info(`engine ${engine.name}: warm, ${String(launcher.size)} Node processes wait for runs`);
@@ -97,11 +100,11 @@ export class Launchers {
     return entry.launcher;
   }
 
-  /** Resolves when such a run can be launched without waiting, at the latest after `PREPARE_MS`. */
-  async prepare(engine: Engine, env: Environment): Promise<void> {
+  /** Resolves when a run of the code with this digest can be launched without waiting, at the latest after `PREPARE_MS`. */
+  async prepare(engine: Engine, env: Environment, code?: string): Promise<void> {
     const launcher = this.of(engine, env);
     // The runner itself starts programs until the starter is ready.
-    if (launcher !== this.#cold) await this.#within(PREPARE_MS, launcher.prepare?.());
+    if (launcher !== this.#cold) await this.#within(PREPARE_MS, launcher.prepare?.(code));
   }
 
   async #within(ms: number, preparation: Promise<void> | undefined): Promise<void> {

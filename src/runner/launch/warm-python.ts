@@ -38,6 +38,8 @@ export class WarmPython implements WarmLauncher {
   /** The entrypoint as it was when the last forkserver started. */
   #startedWith: Promise<string> | undefined;
   readonly #announced = new WeakSet<ProcessServer>();
+  /** The digest of the code as of before the start of each forkserver. */
+  readonly #codes = new WeakMap<ProcessServer, string>();
   #runs = 0;
   #isClosed = false;
 
@@ -56,9 +58,10 @@ export class WarmPython implements WarmLauncher {
     return this.#actor.getSnapshot().context.reason;
   }
 
-  /** Resolves when a fork needs no further preparation, or the engine is cold. */
-  async prepare(): Promise<void> {
-    if (this.#readyServer === undefined) await this.#ready();
+  /** Resolves when a fork needs no further preparation, or the engine is cold. @param code the digest of the code to load. */
+  async prepare(code?: string): Promise<void> {
+    this.#retireOther(code);
+    if (this.#readyServer === undefined) await this.#ready(code);
   }
 
   async launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
@@ -89,11 +92,14 @@ export class WarmPython implements WarmLauncher {
 
   async #launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
     for (let replaced = 0; replaced < MOST_REPLACEMENTS; replaced++) {
-      const server = context.cancelled.aborted
-        ? 'cancelled'
-        : (this.#readyServer ?? (await this.#readyUnless(context)));
+      this.#retireOther(launch.code);
+      const ready = context.cancelled.aborted ? 'cancelled' : this.#readyServer;
+      const server = ready ?? (await this.#readyUnless(context, launch.code));
       if (server === 'cancelled') return { type: 'signal', signal: 'SIGKILL' };
       if (server === undefined) break;
+      // Its start takes time, in which the files may change.
+      if (ready === undefined && (await launch.isCurrent?.()) === false) return { type: 'code-changed' };
+      if (!this.#hasLoaded(server, launch.code)) continue;
       const result = await server.create({ type: 'run', env: launch.contract, seed: launch.randomSeed }, context);
       if (result !== 'stale') return result;
       if (this.#server === server) {
@@ -102,6 +108,7 @@ export class WarmPython implements WarmLauncher {
       } else server.retire();
     }
     const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
+    if ((await launch.isCurrent?.()) === false) return { type: 'code-changed' };
     const process = await this.#options.cold.launch(launch, context);
     return 'ended' in process ? { ...process, note } : process;
   }
@@ -111,18 +118,21 @@ export class WarmPython implements WarmLauncher {
     return this.#server !== undefined && this.#announced.has(this.#server) ? this.#server : undefined;
   }
 
-  #readyUnless({ cancelled }: LaunchContext): Promise<ProcessServer | 'cancelled' | undefined> {
+  #readyUnless(
+    { cancelled }: LaunchContext,
+    code: string | undefined,
+  ): Promise<ProcessServer | 'cancelled' | undefined> {
     const abort = new Promise<'cancelled'>((resolve) => {
       cancelled.addEventListener('abort', () => resolve('cancelled'), { once: true });
     });
-    return Promise.race([this.#ready(), abort]);
+    return Promise.race([this.#ready(code), abort]);
   }
 
   /** The forkserver, started if need be. Undefined: the engine is cold. */
-  async #ready(): Promise<ProcessServer | undefined> {
+  async #ready(code: string | undefined): Promise<ProcessServer | undefined> {
     for (;;) {
       if (this.#isClosed || (this.#isCold && !(await this.#hasChanged()))) return undefined;
-      const server = (this.#server ??= this.#start());
+      const server = (this.#server ??= this.#start(code));
       const readiness = await server.ready;
       // Another server may have been started meanwhile.
       if (this.#server !== server) continue;
@@ -146,7 +156,7 @@ export class WarmPython implements WarmLauncher {
     for (const [module, why] of readiness.skipped) log.warn(`${this.#name}: each run imports ${module} itself: ${why}`);
   }
 
-  #start(): ProcessServer {
+  #start(code: string | undefined): ProcessServer {
     const { python, entrypoint, preload, env, cwd, clock } = this.#options;
     this.#startedWith = this.#identity();
     const settings = { entrypoint, preload: preload ?? null, death_signal: true, skipped: {} };
@@ -162,7 +172,20 @@ export class WarmPython implements WarmLauncher {
         this.#noteDeath(detail);
       },
     });
+    if (code !== undefined) this.#codes.set(server, code);
     return server;
+  }
+
+  /** A forkserver that has loaded other code takes no further run. */
+  #retireOther(code: string | undefined): void {
+    const server = this.#server;
+    if (server === undefined || this.#hasLoaded(server, code)) return;
+    this.#options.log.info(`${this.#name}: its code has changed, its warm interpreter is replaced`);
+    this.retire();
+  }
+
+  #hasLoaded(server: ProcessServer, code: string | undefined): boolean {
+    return code === undefined || this.#codes.get(server) === code;
   }
 
   #noteDeath(detail: string): void {

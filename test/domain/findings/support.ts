@@ -18,6 +18,7 @@ export interface RunnerSketch {
   runtime?: string;
   allows?: string[];
   images?: string[];
+  engines?: Runner['engines'];
 }
 
 export function runner({
@@ -36,6 +37,7 @@ export function runner({
   runtime,
   allows,
   images,
+  engines,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -51,6 +53,7 @@ export function runner({
       ...(allows === undefined ? {} : { environment_allowed: allows }),
       ...(images === undefined ? {} : { container_images: images }),
     },
+    ...(engines === undefined ? {} : { engines }),
     current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
     tags: [],
     registered_at: '2026-03-01T12:00:00.000Z',
@@ -87,6 +90,8 @@ export function situation(
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',
     image: undefined,
+    codes: [],
+    pin: { pinsCode: undefined, pinnedCode: undefined },
     container: { environment: null, image: '' },
     maxParallelJobs: 0,
     demand: { cpuMilli: 2000, memoryBytes: 2 * 1024 ** 3 },

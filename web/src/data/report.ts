@@ -33,6 +33,7 @@ function sourceOf(batchId: Uuid): ReportSource {
     history: () => of('/history'),
     findings: () => of('/findings'),
     runners: () => ask('/runners'),
+    codeVersions: () => of('/code-versions'),
     summary: () => of('/summary'),
     verdicts: () => of('/verdicts'),
     distributions: () => of('/distributions'),

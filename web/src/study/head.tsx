@@ -15,6 +15,7 @@ import { isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
 import { RoundBar } from '../rounds/bar.tsx';
 import { WaitingSince } from '../rounds/waiting.tsx';
 import { Answer } from './answer.tsx';
+import { CodeLine } from './code-line.tsx';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -46,6 +47,7 @@ export function StudyHead({ progress, answer, table }: Props) {
       </div>
       {batch.stopped_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
       <BatchRelations batch={batch} />
+      <CodeLine progress={progress} />
       {batch.budget === undefined || table === undefined ? (
         <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={isOk} large />
       ) : (

@@ -263,6 +263,13 @@ class LiveTelemetry(Answer):
         return pandas().DataFrame(points, columns=["variable", "time_s", "value"])
 
 
+class CodeVersions(Answer):
+    """The versions of the code that executed the runs of a study; `digest` is None for runs whose code is not known."""
+
+    table_member = "versions"
+    columns = ("digest", "kind", "git", "runs", "first_run_id", "runners")
+
+
 class Findings(Answer):
     """Reasons why a study does not reach its end, or should not be trusted."""
 

@@ -229,6 +229,10 @@ class Batch(Growing):
         """Reasons why the study does not reach its end, or should not be trusted, each with its remedy."""
         return answers.Findings({"findings": self._get("/findings")})
 
+    def code_versions(self) -> answers.CodeVersions:
+        """The versions of the code that executed the runs: digest, commit, whether files differ from it, and how many runs it made."""
+        return answers.CodeVersions({"versions": self._get("/code-versions")})
+
     def obstacles(self) -> List[str]:
         """The findings as lines, also about the runner that a coordinator in a folder could not start."""
         found = [f"{one['message']}; {one['remedy']}" for one in self.findings().rows()]

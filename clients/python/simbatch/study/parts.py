@@ -203,6 +203,8 @@ class Policy:
     """`settled`: when every requirement is settled, the open runs are cancelled. `precise`: when every precision is reached."""
     precision: Sequence[Union["Precision", Mapping[str, Any]]] = ()
     """For `precise`: each a `Precision`, or a mapping as a submission has it."""
+    code: Optional[str] = None
+    """`pin`: the code of the first attempt that started executes all runs; runners with another code are given none."""
 
     def member(self) -> Dict[str, Any]:
         """The policy as a submission has it."""
@@ -212,4 +214,5 @@ class Policy:
             priority=self.priority,
             stop_when=self.stop_when,
             precision=[one.member() if isinstance(one, Precision) else dict(one) for one in self.precision] or None,
+            code=self.code,
         )

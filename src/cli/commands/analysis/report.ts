@@ -41,6 +41,7 @@ function sourceOf(client: Client, batchId: Uuid): ReportSource {
     history: () => client.batchHistory(batchId),
     findings: () => client.findings(batchId),
     runners: () => client.runners(),
+    codeVersions: () => client.analysis.codeVersions(batchId),
     summary: () => analysis.ask('summary', batchId),
     verdicts: () => analysis.ask('verdicts', batchId),
     distributions: () => analysis.ask('distributions', batchId),

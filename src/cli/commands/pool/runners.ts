@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { RUNNER_STATUSES } from '../../../contract/enums.ts';
 import type { Runner, RunnerListResponse, RunnerStatus } from '../../../contract/types.ts';
+import { shortCode } from '../../../domain/code-name.ts';
 import { formatDuration, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
@@ -48,6 +49,7 @@ export const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
     value: (it) => it.last_heartbeat,
     cell: (it) => `${formatDuration(sinceHeartbeat(it, nowMs))} ago`,
   },
+  { name: 'code', key: 'code', value: codeOf, shrink: 12, wide: true },
   { name: 'tags', key: 'tags', value: (it) => it.tags.join(','), wide: true },
   { name: 'allocation', key: 'allocation', value: (it) => it.allocation, wide: true },
   { name: 'drained because', key: 'drained_because', value: drainOf, shrink: 12 },
@@ -88,6 +90,17 @@ function slotsOf({ current_jobs, capabilities, slots_lost, leaving }: Runner): s
     ...(leaving === undefined ? [] : [`leaving: ${leaving}`]),
   ];
   return `${current_jobs.length - waiting}/${slots}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+}
+
+/** The codes of its engines, and `+` after one with changes since its commit: `rocket 9f3c12ab34cd+`. */
+function codeOf({ engines = [] }: Runner): string {
+  const known = engines.filter(({ image }) => image === undefined);
+  return known
+    .map(
+      ({ name, code }) =>
+        `${name} ${code === undefined ? '?' : shortCode(code.digest)}${code?.git?.dirty === true ? '+' : ''}`,
+    )
+    .join(', ');
 }
 
 /** `new disk (until 2026-11-22 06:00:00)`. */

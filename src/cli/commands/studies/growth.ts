@@ -4,8 +4,9 @@ import { randomUuid, systemClock } from '../../../base/clock.ts';
 import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { FAILURE_KINDS, TERMINAL_STATUSES, type FailureKind } from '../../../contract/enums.ts';
-import { INT32_MAX } from '../../../contract/limits.ts';
+import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
 import type { ExtendRequest, RerunRequest, RunSelect, SubmissionResponse, Uuid } from '../../../contract/types.ts';
+import { appendRun, textOf, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
@@ -36,6 +37,7 @@ interface RerunFlags extends CreateFlags, VersionFlags {
   failureKind?: FailureKind;
   requirement?: string;
   runIds?: string;
+  where?: string;
 }
 
 /** Adds the options of every command that creates a study. */
@@ -84,14 +86,15 @@ export function rerunCommand(): Command {
     )
     .addOption(new Option('--failure-kind <kind>', 'only runs that failed so').choices(FAILURE_KINDS))
     .option('--requirement <name>', 'only runs that fail this requirement')
-    .option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150');
+    .addOption(new Option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150').conflicts('where'))
+    .option('--where <condition>', 'only runs that the table of the study selects so, e.g. "code = 9f3c12ab34cd"');
   return creating(versioned(command)).action((reference: string, flags: RerunFlags) =>
     create(reference, flags, async (client, batchId, options) => {
       const select: RunSelect = given({
         states: flags.state,
         failure_kind: flags.failureKind,
         requirement: flags.requirement,
-        run_ids: flags.runIds,
+        run_ids: flags.where === undefined ? flags.runIds : await runsWhere(client, batchId, flags.where),
       });
       const request: RerunRequest = { ...versions(flags), ...given({ name: flags.name }) };
       if (Object.keys(select).length > 0) request.select = select;
@@ -114,6 +117,20 @@ export function compareCommand(): Command {
       return { answer, lines: submitted(batchId, answer) };
     }),
   );
+}
+
+/** The runs that a condition on the table of a study selects, as ranges. @throws Failure for none. */
+async function runsWhere(client: Client, batchId: Uuid, where: string): Promise<string> {
+  const ranges: RunRange[] = [];
+  const query = { columns: ['run_id'], where, limit: LIMITS.pageSize };
+  for (let cursor: string | undefined; ;) {
+    const { table, next } = await client.analysis.tablePage(batchId, { ...query, ...given({ cursor }) });
+    for (const row of table.rows) appendRun(ranges, Number(row['run_id']));
+    if (next === undefined) break;
+    cursor = next;
+  }
+  if (ranges.length > 0) return ranges.map(textOf).join(',');
+  throw new Failure(EXIT.invalid, `no run of the study has ${printable(where)}; see the runs with \`simbatch table\``);
 }
 
 const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' | 'container_image'> =>

@@ -33,6 +33,7 @@ export async function* manifestPieces(
     sampling_scheme: head.samplingScheme,
     seed,
     versions: { simbatch: packageVersion, simulation: submission.config.simulation.version },
+    ...(head.codes === undefined ? {} : { code_versions: head.codes }),
     counts,
   };
   const runs = withRounds(allRuns({ head, selection, next }, parametersOf(sampler)), head.rounds);
@@ -106,6 +107,7 @@ async function* allRuns(
         run_id: run.runId,
         ...drawn(run.runId),
         class: classOf(run),
+        ...codeOf(run),
         result_digest: digestOf(run),
       };
     }
@@ -114,6 +116,12 @@ async function* allRuns(
 }
 
 const classOf = ({ job }: StoredRun): RunClass => runClassOf(job!.value, job!.attempts.at(-1)?.reason);
+
+/** The code of the last attempt, where it is known. */
+function codeOf({ job }: StoredRun): Pick<ManifestRun, 'code'> {
+  const code = job?.attempts.at(-1)?.code;
+  return code === undefined ? {} : { code };
+}
 
 /** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
 function digestOf({ job, result }: StoredRun): string | null {

@@ -197,6 +197,7 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   if (c.endsAtMs !== undefined) runner.ends_at = timestamp(c.endsAtMs);
   if (c.ephemeral !== undefined) runner.ephemeral = c.ephemeral;
   if (c.hostname !== undefined) runner.hostname = c.hostname;
+  if (c.engines !== undefined) runner.engines = [...c.engines];
   if (c.leaving !== undefined && value !== 'Offline') runner.leaving = c.leaving;
   return runner;
 }

@@ -126,7 +126,8 @@ export async function createIfCurrent<T extends object>(
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
     const act = (): SubmissionResponse & T => {
       if (batchId !== undefined) keepCopies(turn, batchId);
-      return { ...openBatch(parts, turn, submission, { parent: link, selection, batchId }), ...answer };
+      const pinnedCode = relation === 'extension' ? parent.context.pinnedCode : undefined;
+      return { ...openBatch(parts, turn, submission, { parent: link, selection, batchId, pinnedCode }), ...answer };
     };
     return { response: once(parts, turn, idempotency, act) };
   });

@@ -48,6 +48,7 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   reason: { kinds: JOB, of: reasonOf },
   attempt: { kinds: JOB, of: ({ run }) => run.job?.attempt ?? 0 },
   runner_id: { kinds: JOB, of: ({ run }) => run.job?.runnerId },
+  code: { kinds: JOB, of: ({ run }) => run.job?.attempts.at(-1)?.code },
   started_at: { kinds: JOB, of: ({ run }) => run.job?.startedAtMs },
   ended_at: { kinds: JOB, of: endOf },
   execution_secs: { kinds: RESULT, of: ({ run }) => run.result && executionSecsOf(run.result) },

@@ -1,0 +1,149 @@
+/** The code of the engines of a runner: stated with registrations and claims, and looked at for each run. */
+import { settlesWithin, type Clock } from '../../base/clock.ts';
+import { isFunctions } from '../../domain/study/function-code.ts';
+import type { CodeIdentity, RunnerEngine } from '../../contract/types.ts';
+import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
+import type { Engine } from '../config/engines.ts';
+import { imageEntrypoint } from '../config/image-entrypoint.ts';
+import type { Containers } from '../containers/containers.ts';
+import type { Log } from '../log.ts';
+import { CodeLook, type Looked } from './code-look.ts';
+import { digestInImage, hexOfImage } from './digest.ts';
+import { GitProgram } from './git-program.ts';
+
+/** A claim does not wait longer for a look at files or at an image. */
+const STATED_MS = 5_000;
+/** Images whose code is stated, the last used. */
+const MOST_IMAGES = 16;
+/** Programs have loaded their code within this time after the creation of their process. */
+const LOADING_MS = 10_000;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+export interface EngineCodesOptions {
+  config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'checkpointDir'>;
+  containers: Containers | undefined;
+  clock: Clock;
+  log: Log;
+  /** Of the processes of git. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** The code of a run: what its start reports. */
+export interface RunCode {
+  identity: CodeIdentity;
+  /** The digest of the image that must be started, in a container. */
+  image?: string;
+}
+
+/** Whether the code of a run changed while it ran: as long as it may have loaded the other version, or later. */
+export type CodeChange = 'none' | 'while loading' | 'later';
+
+/** The part of a plan that its code depends on. */
+interface Planned {
+  engine: Engine;
+  /** Absent: it is executed on the machine itself. */
+  container?: { image: string };
+  /** The function of the study. */
+  code?: { sha256: string };
+}
+
+export class EngineCodes {
+  readonly #options: EngineCodesOptions;
+  readonly #looks = new Map<string, CodeLook>();
+  /** Engine and image of the runs that were looked at, the last used at the end. */
+  readonly #images = new Map<string, { engine: Engine; image: string }>();
+
+  constructor(options: EngineCodesOptions) {
+    this.#options = options;
+    const { config, clock, log, env } = options;
+    const git = new GitProgram(clock, env);
+    for (const { name, entrypoint, code } of config.engines) {
+      if (imageEntrypoint(entrypoint) !== undefined || isFunctions(name)) continue;
+      const look = new CodeLook({
+        entrypoint,
+        globs: code,
+        own: [config.outputRoot, checkpointRoot(config)],
+        clock,
+        git,
+        onChange: ({ digest }, files) => {
+          const which = files.length === 0 ? 'a file was added or removed' : files.join(', ');
+          log.info(`engine ${name}: its code has changed (${which}) and is now ${digest.slice(0, 12)}`);
+        },
+      });
+      this.#looks.set(name, look);
+    }
+  }
+
+  /** The engines with their code as of now, for a registration or a claim. Never rejects. */
+  async stated(): Promise<RunnerEngine[]> {
+    const engines = this.#options.config.engines.map((engine) => this.#stated(engine));
+    const images = [...this.#images.values()].map(({ engine, image }) => this.#statedInImage(engine, image));
+    return (await Promise.all([...engines, ...images])).flat();
+  }
+
+  /** The code that a run would execute now; undefined: not known. Never rejects. */
+  async of({ engine, container, code }: Planned): Promise<RunCode | undefined> {
+    if (code !== undefined) return { identity: { kind: 'function', digest: code.sha256 } };
+    const { containers } = this.#options;
+    if (containers === undefined || container === undefined) {
+      const looked = await this.#look(engine);
+      return 'code' in looked ? { identity: looked.code } : undefined;
+    }
+    const { image } = container;
+    const key = `${engine.name} ${image}`;
+    this.#images.delete(key);
+    this.#images.set(key, { engine, image });
+    const [oldest] = this.#images.keys();
+    if (this.#images.size > MOST_IMAGES && oldest !== undefined) this.#images.delete(oldest);
+    return await this.#inImage(containers, engine, image);
+  }
+
+  /** How the code of a run has changed since its process was created at `sinceMs`, in ms since the epoch. Never rejects. */
+  async changeSince(plan: Planned, reported: RunCode, sinceMs: number): Promise<CodeChange> {
+    const now = await this.of(plan);
+    // A container keeps its image while the tag moves.
+    const isChanged = now?.identity.digest !== reported.identity.digest && now?.image === reported.image;
+    const changedMs = this.#looks.get(plan.engine.name)?.changedMs(sinceMs);
+    if (plan.code !== undefined || (!isChanged && changedMs === undefined)) return 'none';
+    return (changedMs ?? sinceMs) <= sinceMs + LOADING_MS ? 'while loading' : 'later';
+  }
+
+  async #inImage(containers: Containers, engine: Engine, image: string): Promise<RunCode | undefined> {
+    const resolved = await containers.resolve(image);
+    if (resolved instanceof Error || resolved.digest === undefined || !DIGEST.test(resolved.digest)) return undefined;
+    const { digest } = resolved;
+    if (imageEntrypoint(engine.entrypoint) !== undefined) {
+      return { identity: { kind: 'image', digest: hexOfImage(digest) }, image: digest };
+    }
+    const looked = await this.#look(engine);
+    if (!('code' in looked)) return undefined;
+    const own = { ...looked.code, digest: digestInImage(looked.code.digest, digest), image: digest };
+    return { identity: own, image: digest };
+  }
+
+  async #look({ name, entrypoint }: Engine): Promise<Looked> {
+    const look = this.#looks.get(name);
+    if (look !== undefined) return await look.look();
+    const inImage = imageEntrypoint(entrypoint) !== undefined;
+    return { fault: inImage ? 'it is in the image that a study names' : 'it comes with the study' };
+  }
+
+  async #stated(engine: Engine): Promise<RunnerEngine> {
+    const { name } = engine;
+    const looked = await this.#inTime(this.#look(engine));
+    if (looked === undefined) return { name, unknown: 'the folder of the entrypoint does not answer' };
+    return 'code' in looked ? { name, code: looked.code } : { name, unknown: looked.fault };
+  }
+
+  /** Nothing while the image cannot be looked at: the start of a run does so. */
+  async #statedInImage(engine: Engine, image: string): Promise<RunnerEngine[]> {
+    const { containers } = this.#options;
+    if (containers === undefined) return [];
+    const code = await this.#inTime(this.#inImage(containers, engine, image));
+    return code === undefined ? [] : [{ name: engine.name, image, code: code.identity }];
+  }
+
+  async #inTime<T>(look: Promise<T>): Promise<T | undefined> {
+    return (await settlesWithin(this.#options.clock, STATED_MS, look)) ? await look : undefined;
+  }
+}
