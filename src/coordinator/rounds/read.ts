@@ -17,7 +17,6 @@ import type {
 import { SimbatchError } from '../../domain/errors.ts';
 import { jobId } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
-import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
@@ -28,6 +27,7 @@ import type { Store, StoreView } from '../kernel/storage/store.ts';
 import type { GroupCommit } from '../kernel/turn/group-commit.ts';
 import { openListing, listing, type Listing } from '../reads/listings.ts';
 import type { RoundProgress } from './round-progress.ts';
+import { appended } from './store-round.ts';
 
 interface ReadParts {
   store: Store;
@@ -65,23 +65,10 @@ function roundOrThrow(view: Pick<StoreView, 'get'>, batchId: Uuid, round: number
 }
 
 function toRound(parts: ReadParts, { value, context }: BatchState, record: RoundRecord): Round {
-  const { round, first_run_id: first, count, digest, key, label, note, source, previous, appended_at } = record;
+  const { round, key, label, note, source, previous, appended_at } = record;
   const isTracked = context.budget !== undefined && !isTerminal(value);
   const complete = isTracked ? parts.roundProgress.isComplete(context.batchId, round) : isTerminal(value);
-  return {
-    round,
-    first_run_id: first,
-    count,
-    run_ids: RunSelection.between(first, first + count).toString(),
-    digest,
-    key,
-    label,
-    note,
-    source,
-    previous,
-    appended_at,
-    complete,
-  };
+  return { ...appended(record), key, label, note, source, previous, appended_at, complete };
 }
 
 /** The rounds of a study from the number `from` on, every `step`, at most `limit`. @throws SimbatchError `unknown-batch`, `not-external` */
