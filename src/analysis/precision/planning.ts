@@ -2,7 +2,7 @@
 import type { BatchSubmission, SubmissionWarning } from '../../contract/types.ts';
 import { plural } from '../../domain/plural.ts';
 import { leastCount } from '../search.ts';
-import { OF_RUNS } from './sequences/asymptotic-mean.ts';
+import { LEAST_VALUES } from './sequences/asymptotic-mean.ts';
 import { BernoulliMixture } from './sequences/bernoulli-mixture.ts';
 import { LARGEST_BET } from './sequences/bounded-mean.ts';
 import { type ParsedPrecision, parsePrecision, quantityText } from './precision.ts';
@@ -55,7 +55,7 @@ export function runsAtLeast({ quantity, bounds, half_width: half, confidence }: 
     const counts = quantileCounts(quantity.p, confidence);
     return leastCount((n) => isBounded(counts, n)) ?? Number.MAX_SAFE_INTEGER;
   }
-  if (bounds === undefined) return OF_RUNS.atLeast;
+  if (bounds === undefined) return LEAST_VALUES;
   if (half === undefined) return 1;
   const width = half / (bounds[1] - bounds[0]);
   return Math.max(1, Math.ceil((Math.LN2 - Math.log1p(-confidence)) / (LARGEST_BET * 2 * width)));

@@ -73,7 +73,7 @@ export function sequenceOf({ quantity, bounds, confidence }: ParsedPrecision, st
   if (quantity === 'probability') return new ProbabilitySequence(confidence, state);
   if (quantity !== 'mean') return new QuantileSequence(quantity.p, confidence);
   if (bounds !== undefined) return new BoundedMeanSequence(bounds, confidence, state);
-  return new AsymptoticMeanSequence(confidence, undefined, state);
+  return new AsymptoticMeanSequence(confidence, state);
 }
 
 /**

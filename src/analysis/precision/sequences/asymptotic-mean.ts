@@ -2,30 +2,21 @@
 import type { OpenInterval } from '../../outputs/quantiles.ts';
 import { type Sequence, SequenceFault, checkedState } from './sequence.ts';
 
-/** Where the sequence is the narrowest, and how many values it takes before it is looked at. */
-export interface AsymptoticPlan {
-  /** The number of values at which it is the narrowest. */
-  narrowestAt: number;
-  /** Fewer values have no interval. */
-  atLeast: number;
-}
-
-/** Of the values of runs. */
-export const OF_RUNS: AsymptoticPlan = { narrowestAt: 500, atLeast: 100 };
-/** Of the means of replicates, which are nearer to normal than values are. */
-export const OF_REPLICATES: AsymptoticPlan = { narrowestAt: 20, atLeast: 8 };
+/** The number of values at which the sequence is the narrowest. */
+const NARROWEST_AT = 500;
+/** Fewer values have no interval. */
+export const LEAST_VALUES = 100;
 
 /** A mean is looked at when n is above this number times the squared skewness. */
 const COCHRAN = 25;
 
 /**
  * m_t -/+ s_t sqrt(2 (t r2 + 1) / (t^2 r2) ln(sqrt(t r2 + 1) / alpha)), r2 = (-2 ln alpha + ln(1 - 2 ln alpha)) / T: an asymptotic confidence sequence, the narrowest at
- * about T values. It holds in the limit of many values: a study that stops after few of a skewed output may err more often. So it has no interval before `atLeast`
+ * about T values. It holds in the limit of many values: a study that stops after few of a skewed output may err more often. So it has no interval before 100
  * values, nor while their number is at most 25 times the squared skewness of these (Cochran, Sampling Techniques (1977), section 2.15): both delay the stop only.
  * Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Ann. Stat. 52 (2024) 2613, theorem 2.2 and section B.2.
  */
 export class AsymptoticMeanSequence implements Sequence {
-  readonly #plan: AsymptoticPlan;
   readonly #logAlpha: number;
   readonly #rho2: number;
   #count = 0;
@@ -35,10 +26,9 @@ export class AsymptoticMeanSequence implements Sequence {
   #cubes = 0;
 
   /** `state`: from `state()`. @throws RangeError when it is not one */
-  constructor(confidence: number, plan: AsymptoticPlan = OF_RUNS, state?: readonly number[]) {
-    this.#plan = plan;
+  constructor(confidence: number, state?: readonly number[]) {
     this.#logAlpha = Math.log1p(-confidence);
-    this.#rho2 = (-2 * this.#logAlpha + Math.log1p(-2 * this.#logAlpha)) / plan.narrowestAt;
+    this.#rho2 = (-2 * this.#logAlpha + Math.log1p(-2 * this.#logAlpha)) / NARROWEST_AT;
     if (state === undefined) return;
     [this.#count, this.#mean, this.#squares, this.#cubes] = checkedState(state, 4) as [number, number, number, number];
   }
@@ -79,8 +69,7 @@ export class AsymptoticMeanSequence implements Sequence {
 
   reason(): string | null {
     const n = this.#count;
-    const { atLeast } = this.#plan;
-    if (n < atLeast) return `an asymptotic interval needs at least ${atLeast} values`;
+    if (n < LEAST_VALUES) return `an asymptotic interval needs at least ${LEAST_VALUES} values`;
     if (this.#squares === 0) return 'no value differs from another, which says nothing about rare ones that do';
     const needed = COCHRAN * this.#squaredSkewness();
     if (n > needed) return null;
