@@ -72,6 +72,7 @@ describe('coordinator/kernel/actors: the record of a job', () => {
       runner: 'r',
       claimed: 1,
       started: 2,
+      code: 'c',
       ended: 3,
       outcome: 'failed',
       reason: 'x',
