@@ -7,7 +7,7 @@ import { jobId } from '../../domain/ids.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 
-/** Runs that are cancelled with a claimed run, in the same turn: a few milliseconds. */
+/** The most runs that are cancelled after a claimed one in the same turn: a few milliseconds. */
 const MOST_AT_ONCE = 250;
 
 /** Why the row of a run cannot be read; undefined where it can, and for a study that is not adaptive. */
