@@ -40,7 +40,7 @@ export interface KeptStudy extends Study {
 const WHOLE_RUNS = 1_000_000;
 /** Most bytes of the columns of a study, and of the two studies of one question together. */
 const MAX_STUDY_BYTES = 768 * 1024 * 1024;
-const MAX_PAIR_BYTES = 896 * 1024 * 1024;
+const MAX_PAIR_BYTES = 512 * 1024 * 1024;
 
 /** The bytes of the columns that a study has in any case: those of all tables, and its parameters. */
 export function leastBytesOf({ submission, totalJobs, openRuns }: StudyHead): number {
