@@ -15,6 +15,7 @@ export interface SoughtBug {
 /** Replaces a member of an object; returns a function that restores it. */
 export function replaced(target: object, name: string, replacement: unknown): () => void {
   const patchable = target as Record<string, unknown>;
+  if (!(name in target)) throw new Error(`there is no ${name} to replace`);
   const original = patchable[name];
   patchable[name] = replacement;
   return () => {

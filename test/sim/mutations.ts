@@ -154,7 +154,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a stop is not acted on',
-    patch: () => replaced(batchMachine.implementations.guards, 'stopsWhenSettled', () => false),
+    patch: () => replaced(batchMachine.implementations.guards, 'stopsByItself', () => false),
     says: /is settled at run .* and was not stopped/,
   },
   {

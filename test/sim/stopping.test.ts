@@ -6,7 +6,13 @@ import { expect } from 'chai';
 import { SequentialVerdict } from '../../src/analysis/requirements/sequential-verdict.ts';
 import { precisionsAlong } from '../../src/analysis/precision/judge.ts';
 import { parsePrecision } from '../../src/analysis/precision/precision.ts';
-import type { BatchSubmission, Precision, RequirementVerdict } from '../../src/contract/types.ts';
+import type {
+  BatchStatusResponse,
+  BatchSubmission,
+  Precision,
+  RequirementVerdict,
+  Uuid,
+} from '../../src/contract/types.ts';
 import { tableOf } from '../analysis/tables.ts';
 import { all } from '../support/scene.ts';
 import { study } from '../support/studies.ts';
@@ -60,7 +66,7 @@ async function play(seed: number, goals: Partial<BatchSubmission>): Promise<End>
     else await stage.step(dice.int(4000));
   }
   await finish(stage);
-  const { batch, requirements = [], precision = [] } = await stage.api.batch(batch_id);
+  const { batch, requirements = [], precision = [] } = await judged(stage, batch_id);
   const jobs = await all(await stage.api.jobs({ batch_id: [batch_id], status: ['Completed', 'Failed'] }));
   return {
     status: batch.status,
@@ -71,6 +77,15 @@ async function play(seed: number, goals: Partial<BatchSubmission>): Promise<End>
     crashes: stage.tally.crashes,
     powerLosses: stage.tally.powerLosses,
   };
+}
+
+/** The study once it is judged: after a restart at its very end that begins with the first question. */
+async function judged(stage: Stage, batchId: Uuid): Promise<BatchStatusResponse> {
+  for (let tries = 0; ; tries += 1) {
+    const found = await stage.api.batch(batchId);
+    if (found.requirements !== undefined || found.precision !== undefined || tries === 20) return found;
+    await stage.step(100);
+  }
 }
 
 const PRECISION: Precision[] = [

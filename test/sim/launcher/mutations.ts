@@ -59,7 +59,7 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
         for (const restore of restores) restore();
       };
     },
-    says: /counts as a loss: runner .* was ended: its allocation .* has ended/,
+    says: /counts as a loss: runner .* was ended: its allocation .* has ended|counts after 10 reports that .* was taken away/,
   },
   {
     name: 'a report that comes after the lease takes no loss back',
