@@ -36,6 +36,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   runner: { load: () => import('./runner.ts') },
   warm: { load: () => import('./warm.ts'), isLong: true },
   answer: { load: () => import('./answer.ts'), isLong: true },
+  shared: { load: () => import('./shared.ts'), isLong: true },
   telemetry: { load: () => import('./telemetry.ts') },
   'early-termination': { load: () => import('./early-termination.ts') },
 };

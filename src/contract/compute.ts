@@ -1,6 +1,7 @@
 /** The resources of a run, and the configuration of its execution. */
 import { Type, type Static } from 'typebox';
-import { listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
+import { ISOLATIONS } from './enums.ts';
+import { enumOf, listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS } from './limits.ts';
 import { freeText, grammar, int32, name } from './scalars.ts';
 
@@ -79,6 +80,12 @@ export const ComputeConfig = named(
     container: ref(ContainerConfig),
     max_parallel_jobs: int32('At most this many jobs of the batch are Claimed or Running at once; 0 means no cap.'),
     job_timeout_seconds: int32('Time limit of one job, from `started_at`; 0 means none.'),
+    isolation: Type.Optional(
+      enumOf(
+        ISOLATIONS,
+        '`process` (also when absent): each run has a process of its own. `shared`: processes of a warm Python execute run after run; a run that crashes, hangs or meets a limit ends its process and no other run is lost.',
+      ),
+    ),
     kubernetes: Type.Optional(nullable(ref(KubernetesConfig))),
     baremetal: Type.Optional(nullable(ref(BareMetalConfig))),
     max_retries: optionalNullable(

@@ -15,6 +15,9 @@ export const ROUND_EVENTS = ['round-appended', 'round-complete'] as const;
 export const ADAPTIVE_ALGORITHMS = ['external'] as const;
 export type AdaptiveAlgorithm = (typeof ADAPTIVE_ALGORITHMS)[number];
 
+/** How runs are kept apart: a process each, or processes that execute run after run. */
+export const ISOLATIONS = ['process', 'shared'] as const;
+
 export const COMPRESSIONS = ['none', 'gzip', 'snappy', 'lz4'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 

@@ -125,7 +125,7 @@ export class Agent {
     this.#attempts = new AttemptManager({
       config,
       spool,
-      reporter: new ReportQueue({ ...sending, isStartExpected: () => this.#attempts.slots.waiting > 0 }),
+      reporter: new ReportQueue({ ...sending, isStartExpected: () => this.#attempts.isStartExpected }),
       site: {
         clock,
         log,

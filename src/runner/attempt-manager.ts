@@ -18,10 +18,12 @@ import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import { prepareMachine } from './attempt/preparation.ts';
-import { Attempt } from './attempt/run-attempt.ts';
+import { executionOf } from './attempt/shared/execution.ts';
+import type { Execution } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
 import { Fitness } from './capacity/fitness.ts';
+import { Lanes } from './capacity/lanes.ts';
 import { Slots, type Slot } from './capacity/slots.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import { OutcomeDelivery } from './attempt/outcome-delivery.ts';
@@ -38,10 +40,10 @@ interface ActiveAttempt {
   /** Set from its slot on, until its processes have ended. */
   slot?: Slot;
   /** The execution of the attempt, while there is one. */
-  execution?: Attempt;
-  /** True when the processes of the attempt have ended. */
+  execution?: Execution;
+  /** Its processes have ended. */
   hasEnded?: true;
-  /** True where the run is not executed again, here or elsewhere. */
+  /** The run is not executed again, here or elsewhere. */
   isOver?: boolean;
 }
 
@@ -53,11 +55,11 @@ interface Claimed {
   recorded: Promise<string | undefined>;
 }
 
+type Ended = { record: SpooledAttempt; end: AttemptEnd };
+type ManagerConfig = 'engines' | 'outputRoot' | 'checkpointDir' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb';
+
 export interface AttemptManagerOptions {
-  config: Pick<
-    RunnerConfig,
-    'engines' | 'outputRoot' | 'checkpointDir' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb'
-  >;
+  config: Pick<RunnerConfig, ManagerConfig>;
   spool: Spool;
   reporter: ReportQueue;
   site: ExecutionSite;
@@ -73,6 +75,7 @@ export class AttemptManager {
   /** Time (monotonic) until which this machine is not fit for new jobs. */
   unfitUntilMs = 0;
   readonly slots: Slots;
+  readonly #lanes: Lanes;
   readonly ahead: ClaimAhead;
   readonly #delivery: OutcomeDelivery;
   readonly #checkpoints: Checkpoints;
@@ -85,14 +88,13 @@ export class AttemptManager {
     const { config, site, onChange, spool, reporter, leaving } = options;
     const { maxConcurrentJobs: slots, cpuCores, memoryGb } = config;
     this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
+    this.#lanes = new Lanes(this.slots, site.clock);
     this.ahead = new ClaimAhead(slots);
     this.#delivery = new OutcomeDelivery({ spool, reporter, uploads: site.uploads, log: site.log, onReport: onChange });
     const isOwn = config.checkpointDir === undefined;
     this.#checkpoints = new Checkpoints(checkpointRoot(config), site.waits.child(), site.log, isOwn);
     if (isOwn) void this.#checkpoints.sweep(site.clock.now());
-    leaving.addEventListener('abort', () => {
-      this.handBackWaiting('the runner leaves');
-    });
+    leaving.addEventListener('abort', () => this.handBackWaiting('the runner leaves'));
   }
 
   /** Number of attempts that the coordinator has not yet acknowledged. */
@@ -113,11 +115,16 @@ export class AttemptManager {
     return isDue ? Math.max(0, free + this.ahead.depth) : 0;
   }
 
+  /** Whether runs wait for a slot, or for a place in a lane. */
+  get isStartExpected(): boolean {
+    return this.slots.waiting + this.#lanes.waiting > 0;
+  }
+
   /** Attempts that have processes, or may get them: also those whose start is being reported. */
   get running(): number {
-    return [...this.#held.values()].filter(
-      ({ actor, slot }) => actor.isExecuting || (slot !== undefined && actor.state === 'Claimed'),
-    ).length;
+    const mayRun = ({ actor, slot }: ActiveAttempt): boolean =>
+      actor.isExecuting || (slot !== undefined && actor.state === 'Claimed');
+    return [...this.#held.values()].filter(mayRun).length;
   }
 
   refs(): AttemptRef[] {
@@ -140,10 +147,8 @@ export class AttemptManager {
     for (const { record, outcome } of undelivered) {
       const held = this.#held.get(keyOf(record));
       if (held === undefined) continue;
-      void this.#delivery.deliver(held.actor, record, outcome).then((isOver) => {
-        held.isOver = isOver;
-        this.#release(held);
-      });
+      const delivered = this.#delivery.deliver(held.actor, record, outcome);
+      void delivered.then((isOver) => this.#release(Object.assign(held, { isOver })));
     }
   }
 
@@ -158,15 +163,11 @@ export class AttemptManager {
         if (error instanceof Stopped) return;
         this.#options.site.log.error(`a run was given up: ${oneLine(error)}`, { ...ref });
       })
-      .finally(() => {
-        this.#release(held);
-      });
+      .finally(() => this.#release(held));
     return true;
   }
 
-  /**
-   * Ends the attempt without an outcome; an outcome that exists is reported all the same. @param isOver no runner executes the run again.
-   */
+  /** Ends the attempt without an outcome; one that exists is reported all the same. @param isOver no runner executes the run again. */
   drop(ref: AttemptRef, why: string, isOver = false): void {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;
@@ -185,7 +186,7 @@ export class AttemptManager {
     this.dropAll(why);
   }
 
-  /** Returns the runs that have no slot yet: another runner may start them at once. */
+  /** Returns the runs without a slot: another runner may start them at once. */
   handBackWaiting(why: string): void {
     const { reporter, site } = this.#options;
     for (const held of this.#held.values()) {
@@ -196,9 +197,7 @@ export class AttemptManager {
       void reporter
         .report({ type: 'hand_back', ...held.actor.ref })
         .catch(() => {})
-        .then(() => {
-          this.#release(held);
-        });
+        .then(() => this.#release(held));
     }
   }
 
@@ -220,23 +219,28 @@ export class AttemptManager {
     const { config, site } = this.#options;
     const planned = executionPlan(config, assignment, batch);
     held.record = { ...held.actor.ref, directory: planned.type === 'plan' ? planned.plan.directory : '' };
-    // Runs that are claimed together are written together.
-    const recorded = this.#options.spool.recorded(held.record);
+    // Runs that are claimed together are written together. A run that shares its process is recorded when it takes some time.
+    const shared = planned.type === 'plan' && planned.plan.isShared === true ? planned.plan : undefined;
+    const recorded = shared !== undefined ? Promise.resolve(undefined) : this.#options.spool.recorded(held.record);
     const endWaiting = site.clock.after(HAND_BACK_MS, () => {
       this.ahead.reset();
       this.handBackWaiting('the runs before it take long');
     });
-    const slot = await this.slots.take({ ...resourcesOf(batch), priority });
+    const request = { ...resourcesOf(batch), priority };
+    const lane = shared && (await this.#lanes.take(assignment.job.batch_id, request, shared.timeoutSecs * 1000));
+    const slot = lane ?? (await this.slots.take(request));
     endWaiting();
     held.slot = slot;
+    if (shared !== undefined && lane !== undefined) shared.lane = lane.lane;
     const sinceMs = site.clock.monotonicMs();
     const onEnded = (): void => {
       held.hasEnded = true;
-      this.ahead.note(site.clock.monotonicMs() - sinceMs);
       slot.free();
+      if (lane === undefined) this.ahead.note(site.clock.monotonicMs() - sinceMs);
+      else this.ahead.note(lane.meanMs(), { isShared: true });
       this.#options.onChange();
     };
-    let ended: { record: SpooledAttempt; end: AttemptEnd } | undefined;
+    let ended: Ended | undefined;
     try {
       ended = await this.#execute(held, { planned, record: held.record, recorded }, onEnded);
     } finally {
@@ -254,7 +258,7 @@ export class AttemptManager {
     held: ActiveAttempt,
     { planned, record, recorded }: Claimed,
     onEnded: () => void,
-  ): Promise<{ record: SpooledAttempt; end: AttemptEnd } | undefined> {
+  ): Promise<Ended | undefined> {
     const { spool, reporter, site, leaving } = this.#options;
     const { actor } = held;
     const { ref } = actor;
@@ -264,7 +268,7 @@ export class AttemptManager {
     // The machine is prepared before the start is reported: the time limit of the run counts from that report on.
     const reported = plan && (await prepareMachine(site, plan, checkpoint));
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const execution = plan && new Attempt(site, { ...plan, ...checkpoint?.additions, reported }, actor);
+    const execution = plan && executionOf(site, { ...plan, ...checkpoint?.additions, reported }, actor);
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
     const preparing = recorded.then(async (unrecorded) => {
@@ -284,21 +288,16 @@ export class AttemptManager {
       return undefined;
     }
     delete held.record;
-    const ended = (end: AttemptEnd): { record: SpooledAttempt; end: AttemptEnd } => {
+    const failed = (reason: 'invalid' | 'infrastructure', error_message: string): Ended => {
       actor.send({ type: 'ENDED', survivors: 0 });
-      return { record, end };
+      return { record, end: { type: 'fail', reason, error_message } };
     };
-    if (planned.type === 'invalid' || execution === undefined) {
-      const error_message = planned.type === 'invalid' ? planned.message : '';
-      return ended({ type: 'fail', reason: 'invalid', error_message });
-    }
-    if (unrecorded !== undefined) {
-      return ended({ type: 'fail', reason: 'infrastructure', error_message: unrecorded });
-    }
+    if (planned.type === 'invalid') return failed('invalid', planned.message);
+    if (execution === undefined) return failed('invalid', '');
+    if (unrecorded !== undefined) return failed('infrastructure', unrecorded);
     site.log.debug(`run ${String(planned.plan.runConfig.run_id)} starts`, { ...ref });
-    const launched = async (pid: number, pidStart: string | undefined): Promise<void> => {
-      await spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
-    };
+    const launched = (pid: number, pidStart: string | undefined): Promise<void> =>
+      spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
     checkpoint?.follow();
     const end = await execution.run({ launched, ended: onEnded });
     this.#options.onChange();

@@ -16,10 +16,7 @@ export class TelemetryListener {
   private constructor(server: Server, port: number) {
     this.#server = server;
     this.port = port;
-    server.on('connection', (socket) => {
-      if (this.#onConnection === undefined) socket.destroy();
-      else this.#onConnection(socket);
-    });
+    server.on('connection', (socket) => this.pass(socket));
   }
 
   /** @throws the system's error when no port can be had. */
@@ -47,6 +44,12 @@ export class TelemetryListener {
   /** Passes on each connection until `detach`. */
   attach(onConnection: (socket: Socket) => void): void {
     this.#onConnection = onConnection;
+  }
+
+  /** Passes a connection to the run that has the port. */
+  pass(socket: Socket): void {
+    if (this.#onConnection === undefined) socket.destroy();
+    else this.#onConnection(socket);
   }
 
   /** From now on connections are closed as they arrive. */

@@ -67,6 +67,8 @@ export class FakeCoordinator {
   readonly requests: string[] = [];
   readonly authorizations = new Set<string | undefined>();
   heartbeats = 0;
+  /** `compute.isolation` of every study. */
+  isolation: 'process' | 'shared' = 'process';
   signedOff = 0;
   /** Asked for each request. */
   fault: (path: string) => Fault = () => undefined;
@@ -246,7 +248,7 @@ export class FakeCoordinator {
     const found = this.jobs.find((it) => it.job.id === parts[1]);
     if (parts[0] === 'jobs' && found !== undefined) return ok(found.job);
     if (parts[0] === 'batches' && parts[2] === 'submission' && this.jobs[0] !== undefined) {
-      return ok({ name: 'study', config: configOf(this.jobs[0]) });
+      return ok({ name: 'study', config: configOf(this.jobs[0], this.isolation) });
     }
     return problem(404, 'not-found');
   }
@@ -304,7 +306,7 @@ export class FakeCoordinator {
     const batches = Object.fromEntries(
       assignments.map((it) => [
         it.job.batch_id,
-        { config: configOf(this.jobs.find((one) => one.job.id === it.job.id) as FakeJob) },
+        { config: configOf(this.jobs.find((one) => one.job.id === it.job.id) as FakeJob, this.isolation) },
       ]),
     );
     return ok({ assignments, batches });
@@ -349,7 +351,7 @@ function problem(status: number, code: string) {
   return { status, body: { type: 'about:blank', title: code, status, detail: `it is ${code}`, code } };
 }
 
-export function configOf(job: FakeJob): BatchConfig {
+export function configOf(job: FakeJob, isolation: 'process' | 'shared' = 'process'): BatchConfig {
   return {
     simulation: { name: job.job.run_config.metadata.simulation_name, version: '1', duration_minutes: 1 },
     monte_carlo: { runs: 1, sampling_method: 'monte_carlo', seed: 42 },
@@ -358,6 +360,7 @@ export function configOf(job: FakeJob): BatchConfig {
       container: { image: 'none', cpu_request: '0', memory_request: '0', environment: job.environment },
       max_parallel_jobs: 0,
       job_timeout_seconds: job.job.timeout_secs,
+      ...(isolation === 'shared' ? { isolation } : {}),
     },
     early_termination: job.earlyTermination,
     telemetry: {

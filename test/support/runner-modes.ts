@@ -13,6 +13,8 @@ export interface RunnerMode {
   /** The simulation of `test/support/simulations` that it executes. */
   simulation: string;
   isWarm: boolean;
+  /** Of the studies; absent: a process for each run. */
+  isolation?: 'shared';
   /** Why this machine cannot have it. */
   missing: string | undefined;
 }
@@ -47,3 +49,13 @@ export const MODES: readonly RunnerMode[] = [
   },
   { name: 'in a Node that waits', args: ['--warm'], simulation: SIMULATION, isWarm: true, missing: undefined },
 ];
+
+/** The runs of a study with `isolation: shared`. */
+export const SHARED: RunnerMode = {
+  name: 'in an interpreter that executes run after run',
+  args: ['--warm', '--entrypoint', PYTHON_SIMULATION],
+  simulation: PYTHON_SIMULATION,
+  isWarm: true,
+  isolation: 'shared',
+  missing: pythonFault(),
+};

@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, Mapping, Optional, Type
+from typing import Any, Dict, Mapping, Optional, Tuple, Type
 
 from ._checkpoint import Checkpoint
 from ._telemetry import FORKED, Sender, connect, say
@@ -131,11 +131,13 @@ class Run:
         Raises TypeError for what JSON cannot hold, OSError when the file cannot be written.
         """
         with self._lock:
-            path = self.output_dir / "metadata.json"
+            directory = os.fspath(self.output_dir)
+            path = os.path.join(directory, "metadata.json")
             results = _existing(path) if self._results is None else self._results
             results = {**results, **_plain({**(values or {}), **outputs}, "")}
-            part = self.output_dir / f".metadata.json.{os.getpid()}"
-            part.write_text(json.dumps(results, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+            part = os.path.join(directory, f".metadata.json.{os.getpid()}")
+            with open(part, "wb") as file:
+                file.write(json.dumps(results, indent=2, allow_nan=False).encode() + b"\n")
             os.replace(part, path)
             self._results = results
 
@@ -168,6 +170,8 @@ class Run:
 
 
 _current: Optional[Run] = None
+_given: Optional[Tuple[str, str]] = None
+"""In an interpreter that executes run after run: the path of the current run's configuration, and its text."""
 
 
 def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
@@ -186,15 +190,18 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
             raise RunConfigError(_BY_HAND)
         config: Dict[str, Any] = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
         config["parameters"] = _with_defaults(config["parameters"], defaults)
-        output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output").resolve()
-        output_dir.mkdir(parents=True, exist_ok=True)
+        output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output")
+        if _given is None or not output_dir.is_absolute():
+            output_dir = output_dir.resolve()
+            output_dir.mkdir(parents=True, exist_ok=True)
         _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN"))
     return _current
 
 
 def _read(path: str) -> Dict[str, Any]:
     try:
-        config = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = _given[1] if _given is not None and _given[0] == path else Path(path).read_text(encoding="utf-8")
+        config = json.loads(text)
     except (OSError, ValueError) as error:
         raise RunConfigError(f"the run configuration {path} (SVC_RUN_CONFIG) cannot be read: {error}") from error
     if not isinstance(config, dict):
@@ -228,10 +235,11 @@ def _hint(name: object, names: Mapping[str, Any]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def _existing(path: Path) -> Dict[str, Any]:
+def _existing(path: str) -> Dict[str, Any]:
     """The result that the simulation wrote there itself, to which members are added."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -30,6 +30,8 @@ STALL_SECONDS = 10.0
 CLOSE_STALL_SECONDS = 5.0
 CLOSE_SECONDS = 30.0
 _STEP_SECONDS = 0.1
+CLOSED_BY_CALLER = False
+"""True in an interpreter that executes run after run, and closes the telemetry of each."""
 FORKED = "telemetry of a forked process is not sent; send it from the process that called simbatch.run()"
 _UNANSWERED = f"the runner took nothing for {CLOSE_STALL_SECONDS:g} s"
 
@@ -92,7 +94,8 @@ class StreamedTelemetry(Sender):
         # The thread starts here and not at the exit: an interpreter that is about to exit starts none.
         self._sender = threading.Thread(target=self._run, name="simbatch-telemetry", daemon=True)
         self._sender.start()
-        atexit.register(self.close)
+        if not CLOSED_BY_CALLER:
+            atexit.register(self.close)
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
         """Puts a sample into the queue; waits for room while the runner makes progress. Never raises for what it is given."""

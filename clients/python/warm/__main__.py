@@ -2,7 +2,7 @@
 
 Started by the runner with its settings as the only argument; descriptor 3 is the control channel, JSON lines both ways:
 
-    <- {"type": "run", "id", "env", "cgroup", "seed"}
+    <- {"type": "run", "id", "env", "cgroup", "seed"}; with "worker" for a process that executes many runs (`_warm_worker.py`)
     -> {"type": "ready", "preloaded", "skipped", "ms", "holds_pids"} or {"type": "refused", "reason"}, once
     -> {"type": "started", "id", "pid", "start"}, {"type": "stale", "id", "path"} or {"type": "unforked", "id", "code"}
 
@@ -33,7 +33,7 @@ import _warm_server  # noqa: E402
 
 sys.path.remove(_here)
 sys.dont_write_bytecode = _writes_bytecode
-for _name in ("_warm_children", "_warm_modules", "_warm_run", "_warm_server"):
+for _name in ("_warm_children", "_warm_modules", "_warm_run", "_warm_server", "_warm_traces", "_warm_worker"):
     del sys.modules[_name]
 
 # Returns in the process of a run alone, after the simulation and all that belongs to its end; the rest of the end, if

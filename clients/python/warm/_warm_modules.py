@@ -137,7 +137,7 @@ class Preload:
                 pass
         return {
             "printed": os.fstat(self._log).st_size,
-            "files": _open_files(),
+            "files": open_files(),
             "generators": _generators(),
             "state": _random_state(),
         }
@@ -229,7 +229,7 @@ def count_threads():
         return 0
 
 
-def _open_files():
+def open_files():
     try:
         names = os.listdir("/proc/self/fd")
     except OSError:

@@ -91,16 +91,16 @@ class ProcessMemory:
 
 def execute(server, order):
     """Runs the simulation; returns its exit code, or ends the process itself."""
-    _set_up(server, order)
+    set_up(server, order)
     gc.enable()
-    _seed(order["seed"])
+    seed(order["seed"])
     # A new module: the collector leaves that of the server, and all that it refers to, at the end.
     sys.modules["__main__"] = main_module(server.entrypoint)
-    status, signal = _run(server.code, server.entrypoint)
-    return _end(server, status, signal)
+    status, signal = run(server.code, server.entrypoint)
+    return end(server, status, signal)
 
 
-def _set_up(server, order):
+def set_up(server, order):
     os.setsid()
     if server.prctl:
         server.prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
@@ -120,7 +120,7 @@ def _set_up(server, order):
     os.environ.update(environment)
 
 
-def _seed(seed):
+def seed(seed):
     import random
 
     random.seed(seed)
@@ -129,7 +129,7 @@ def _seed(seed):
         numpy_random.seed([seed & 0xFFFFFFFF, seed >> 32, 1])
 
 
-def _run(code, path):
+def run(code, path):
     """(exit code, signal) of the program, its uncaught exception printed as the interpreter prints it."""
     try:
         if code is None:
@@ -184,7 +184,7 @@ def _report(error):
 # --- the end -------------------------------------------------------------------------------------------------------
 
 
-def _end(server, status, signal):
+def end(server, status, signal):
     """Does what the interpreter does at its end, for the objects of this run; the modules that the server loaded are left.
 
     Ends the process, or returns its exit code where the interpreter itself must end it, which takes longer: for objects

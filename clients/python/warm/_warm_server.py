@@ -12,6 +12,7 @@ import warnings
 import _warm_children as children
 import _warm_modules as modules
 import _warm_run as runs
+import _warm_worker as workers
 
 LIBRARIES_LOOK_S = 0.1
 # A look at hundreds of files takes some milliseconds: at most this share of the time.
@@ -199,4 +200,4 @@ def serve(bare, own_main, stop):
     order = server.children.loop(server.obey)
     if order is None:
         return 0
-    return runs.execute(server, order)
+    return workers.serve(server, order) if "worker" in order else runs.execute(server, order)

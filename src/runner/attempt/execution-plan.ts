@@ -47,6 +47,7 @@ export function executionPlan(
       limits: limitsOf(batch),
       timeoutSecs: job.timeout_secs,
       engine,
+      ...(batch.compute.isolation === 'shared' ? { isShared: true } : {}),
       ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
       directory,
       attempt,

@@ -30,6 +30,10 @@ export interface ExecutionPlan {
   /** 0: no limit. */
   timeoutSecs: number;
   engine: Engine;
+  /** The study wants its runs in processes that execute many. */
+  isShared?: boolean;
+  /** The lane of its slot, if it shares one. */
+  lane?: number;
   /** The function of the study, of a simulation that is one. */
   code?: { batchId: Uuid; sha256: string };
   /** The code that its start has reported; no other one is executed. Undefined: not known. */

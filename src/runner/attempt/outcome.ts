@@ -36,7 +36,9 @@ export interface EndedRun {
   interruption: string | undefined;
   plan: ExecutionPlan;
   workingDirectory: string;
-  simulation: SimulationProcess;
+  simulation: Pick<SimulationProcess, 'container' | 'lastLines' | 'logFault' | 'removeEmptyLogs'>;
+  /** The files of the run, where they are known. */
+  artifacts?: Artifacts | undefined;
   ending: Ending;
   command: string;
   elapsedMs: number;
@@ -85,9 +87,10 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     const why = ending.detail ?? (await launchFault(ending.code, run.command, run.workingDirectory));
     return ending.code === 'E2BIG' ? { type: 'fail', reason: 'invalid', error_message: why } : infrastructure(why);
   }
+  if (ending.type === 'displaced') return { type: 'released', message: ending.detail };
   if (run.interruption !== undefined && !run.exceededMemory)
     return { type: 'released', message: `it was stopped (${run.interruption}); ${describeInterrupted(ending)}` };
-  const found = await artifactsOf(clock, waits, directory);
+  const found = run.artifacts ?? (await artifactsOf(clock, waits, directory));
   const { metadata } = found;
   const removed = simulation.removeEmptyLogs();
   const files = found.files.filter((it) => !removed.includes(it));
@@ -154,7 +157,9 @@ function describeEnding(ending: Ended): string {
   return ending.type === 'exit' ? `exited with code ${String(ending.code)}` : `was killed by signal ${ending.signal}`;
 }
 
-function describeInterrupted(ending: Exclude<Ending, { type: 'failed-to-start' | 'code-changed' }>): string {
+function describeInterrupted(
+  ending: Exclude<Ending, { type: 'failed-to-start' | 'code-changed' | 'displaced' }>,
+): string {
   if (ending.type === 'lost') return ending.detail;
   return ending.type === 'survived' ? 'the simulation could not be ended' : `the simulation ${describeEnding(ending)}`;
 }

@@ -12,6 +12,7 @@ import { environmentFault } from '../launch/environment.ts';
 import { environmentOf, type ExecutionPlan, type ExecutionSite } from './execution-site.ts';
 import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
+import { ProcessScope } from '../processes/process-scope.ts';
 import { systemCode } from '../system-error.ts';
 import type { Launcher } from '../launch/launcher.ts';
 import { logsIn } from './simulation-process.ts';
@@ -20,6 +21,8 @@ import type { Logs } from './simulation-process.ts';
 /** How long a look at the working directory counts, and one at an entrypoint, in milliseconds: short runs share them. */
 const DIRECTORY_VALID_MS = 1000;
 const ENTRYPOINT_VALID_MS = 20;
+/** How long the engine of runs that share processes counts as prepared. */
+const SHARED_VALID_MS = 1000;
 
 /** A look at a file: its fault, and since when it is known to have none, in milliseconds of the clock. */
 interface Look {
@@ -40,13 +43,32 @@ export async function prepareMachine(
   checkpoint: AttemptCheckpoint | undefined,
 ): Promise<RunCode | undefined> {
   if (planFault(plan, site) !== undefined) return undefined;
-  const { code, engine, container } = plan;
-  if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
-  if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
+  const study = dirname(dirname(plan.directory));
+  // Once for many short runs of a study, by its folder.
+  const once = (what: string, operation: () => Promise<void>): Promise<unknown> =>
+    plan.isShared === true
+      ? unlessSeen(site, `${what} of ${study}`, SHARED_VALID_MS, () => operation().then(noFault))
+      : operation();
+  await once('code', () => fetchCode(site, plan));
   const own = await site.codes?.of(plan);
-  if (!isContained(site, plan)) await site.launchers.prepare(engine, environmentOf(site, plan), own?.identity.digest);
+  const digest = own?.identity.digest;
+  await once(`engine ${digest ?? ''}`, () => prepareEngine(site, plan, digest));
   await checkpoint?.fetchAwhile(site.clock);
   return own;
+}
+
+async function fetchCode(site: ExecutionSite, { code, container }: ExecutionPlan): Promise<void> {
+  if (code !== undefined) await site.functions?.fetch(code.batchId, code.sha256).catch(() => {});
+  if (site.containers !== undefined && container !== undefined) await site.containers.prepare(container.image);
+}
+
+async function prepareEngine(site: ExecutionSite, plan: ExecutionPlan, digest: string | undefined): Promise<void> {
+  if (isContained(site, plan)) return;
+  const env = environmentOf(site, plan);
+  await site.launchers.prepare(plan.engine, env, digest);
+  if (plan.isShared !== true) return;
+  const scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
+  await site.launchers.sharedOf(plan.engine, env, plan.limits, digest)?.prepare(scope);
 }
 
 export interface Prepared {
@@ -120,7 +142,7 @@ export function launcherOf(
 const IN_IMAGE_PYTHON = 'python3';
 
 /** A first attempt finds no checkpoint, and only a container needs the directory before there is one. */
-async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Promise<string[]> {
+export async function prepareCheckpoint(site: ExecutionSite, plan: ExecutionPlan): Promise<string[]> {
   const { attempt, checkpointDirectory } = plan;
   if (checkpointDirectory === undefined) return [];
   const from = attempt > 1 ? await adoptCheckpoint(checkpointDirectory, attempt) : undefined;

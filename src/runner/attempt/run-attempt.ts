@@ -22,6 +22,7 @@ import { CODE_CHANGED, concludeAttempt, infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { interruptionOf } from './interruption.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
+import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
 import { codeChange, hasReportedCode } from './run-code.ts';
@@ -43,6 +44,9 @@ export interface RunCalls {
   /** No process of the run is left: the next run may start while this one is concluded. Not called when some survive. */
   ended?: () => void;
 }
+
+/** An attempt that is executed, with a process of its own or in a shared process. */
+export type Execution = Pick<Attempt, 'end' | 'prepare' | 'discard' | 'run' | 'remains'>;
 
 /** One use: `prepare` once if wanted, then `run` or `discard` once; `abandon` at any time. */
 export class Attempt {
@@ -246,11 +250,7 @@ export class Attempt {
     if (this.#remains.survivors.length === 0 && !this.#remains.isOutputHeld) ended?.();
     const notes: string[] = simulation.note === undefined ? [] : [simulation.note];
     const { survivors, isOutputHeld } = this.#remains;
-    if (survivors.length > 0) {
-      notes.push(
-        `${String(survivors.length)} of its processes could not be ended: ${survivors.map(describeProcess).join(', ')}`,
-      );
-    }
+    if (survivors.length > 0) notes.push(survivorsNote(survivors));
     if (isOutputHeld) notes.push('a process that the runner could not find still has its output open');
     if (this.#scope.limitFault !== undefined) {
       notes.push(`container.memory_limit and cpu_limit did not take effect: ${this.#scope.limitFault}`);
@@ -317,3 +317,7 @@ export class Attempt {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
 }
+
+/** For the result of a run whose processes survive. */
+export const survivorsNote = (survivors: readonly ProcessInfo[]): string =>
+  `${String(survivors.length)} of its processes could not be ended: ${survivors.map(describeProcess).join(', ')}`;

@@ -7,6 +7,9 @@
 const AHEAD_MS = 100;
 const MOST_PER_SLOT = 2;
 const MOST_AT_LEAST = 16;
+/** Of runs that share processes: a request for many costs little more than one for a few. */
+const MOST_SHARED = 512;
+const SHARED_AHEAD_MS = 400;
 /** The weight of the latest run in the mean. */
 const WEIGHT = 0.1;
 /** A run that has waited this long is handed back: the runs before it take longer than those that were measured. */
@@ -16,6 +19,8 @@ export class ClaimAhead {
   readonly #slots: number;
   /** Mean time between two runs on one slot; undefined: not known. */
   #meanMs: number | undefined;
+  /** The latest run shared its process with others. */
+  #isShared = false;
 
   constructor(slots: number) {
     this.#slots = slots;
@@ -24,8 +29,9 @@ export class ClaimAhead {
   /** Number of runs that may wait. */
   get depth(): number {
     if (this.#meanMs === undefined) return 0;
-    const most = Math.max(MOST_AT_LEAST, MOST_PER_SLOT * this.#slots);
-    return Math.min(most, Math.floor((this.#slots * AHEAD_MS) / Math.max(this.#meanMs, 1)));
+    const most = this.#isShared ? MOST_SHARED : Math.max(MOST_AT_LEAST, MOST_PER_SLOT * this.#slots);
+    const aheadMs = this.#isShared ? SHARED_AHEAD_MS : AHEAD_MS;
+    return Math.min(most, Math.floor((this.#slots * aheadMs) / Math.max(this.#meanMs, 1)));
   }
 
   /**
@@ -34,11 +40,13 @@ export class ClaimAhead {
    */
   isDue(waiting: number, held: number): boolean {
     const { depth } = this;
+    if (this.#isShared) return (this.#slots + depth - held) * 2 >= depth;
     return waiting === 0 || (waiting * 2 <= depth && (this.#slots + depth - held) * 2 >= depth);
   }
 
   /** A run has occupied its slot for this time. */
-  note(ms: number): void {
+  note(ms: number, { isShared = false } = {}): void {
+    this.#isShared = isShared;
     this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);
   }
 

@@ -75,6 +75,11 @@ export class Slots {
     return this.#waiting.length;
   }
 
+  /** True when such a run could start now. */
+  hasRoom(request: SlotRequest): boolean {
+    return this.#waiting.length === 0 && this.#mayStart(request);
+  }
+
   /** Resolves when a simulation may start. None overtakes an earlier one of the same priority. */
   async take(request: SlotRequest): Promise<Slot> {
     if (this.#waiting.length === 0 && this.#mayStart(request)) this.#begin(request);

@@ -111,14 +111,31 @@ async function* entriesOf(directory: Dir): AsyncIterable<Dirent> {
   }
 }
 
+/** The files of a directory that has nothing but this text as `metadata.json`; null: nothing at all. */
+export function artifactsOfText(directory: string, text: string | null, limits = ARTIFACT_LIMITS): Artifacts {
+  if (text === null) return { files: [], metadata: {}, notes: [] };
+  const notes: string[] = [];
+  const metadata = metadataOf(text, limits, notes);
+  return { files: [join(directory, 'metadata.json')], metadata, notes };
+}
+
 async function readMetadata(root: string, limits: ArtifactLimits, notes: string[]): Promise<Record<string, unknown>> {
+  try {
+    const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes);
+    if (text !== undefined) return metadataOf(text, limits, notes);
+    notes.push(`metadata.json is not used: it is larger than ${String(limits.metadataBytes)} bytes`);
+  } catch (error) {
+    notes.push(`metadata.json is not used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return {};
+}
+
+function metadataOf(text: string, limits: ArtifactLimits, notes: string[]): Record<string, unknown> {
   const refuse = (why: string): Record<string, unknown> => {
     notes.push(`metadata.json is not used: ${why}`);
     return {};
   };
   try {
-    const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes);
-    if (text === undefined) return refuse(`it is larger than ${String(limits.metadataBytes)} bytes`);
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return refuse('it must be a JSON object');
     if (!isBounded(value, limits)) {

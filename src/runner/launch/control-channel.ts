@@ -18,7 +18,13 @@ export interface CgroupOrder {
 
 /** An order for a process, without its number. */
 export type RunOrder =
-  | { type: 'run'; env: Readonly<Record<string, string>>; seed: number }
+  | {
+      type: 'run';
+      env: Readonly<Record<string, string>>;
+      seed: number;
+      /** For a process that executes many runs: where it connects to. */
+      worker?: { socket: string; pipe: string; token: string };
+    }
   | {
       type: 'spawn';
       command: string;

@@ -27,6 +27,7 @@ export interface Launch {
 /**
  * How it ended. `code-changed`: no process was created, since the code differs from that which the start has reported. `failed-to-start` has spawn's error code, or the whole reason as `detail`; `survived`: SIGKILL did not end it in time; `lost`: unknown,
  * because the process that was its parent ended first, of this signal if of one; the detail is a sentence.
+ * `displaced`: it was not executed, or not to its end, for no reason of its own.
  */
 export type Ending =
   | { type: 'exit'; code: number }
@@ -34,6 +35,7 @@ export type Ending =
   | { type: 'failed-to-start'; code: string | undefined; detail?: string }
   | { type: 'survived' }
   | { type: 'code-changed' }
+  | { type: 'displaced'; detail: string }
   | { type: 'lost'; detail: string; signal?: NodeJS.Signals };
 
 export interface LaunchContext {

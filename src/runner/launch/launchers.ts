@@ -5,11 +5,14 @@ import type { Clock } from '../../base/clock.ts';
 import { isFunctions } from '../../domain/study/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import type { CgroupLimits } from '../processes/cgroups.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import { NODE_EXTENSIONS } from './engine.ts';
 import type { Python } from './engine.ts';
 import { coldLauncher } from './cold.ts';
 import type { Launcher, WarmLauncher } from './launcher.ts';
+import type { SharedPython } from './shared/shared-python.ts';
+import { Rendezvous } from './shared/rendezvous.ts';
 import { Starter } from './starter.ts';
 import { WaitingNode } from './waiting-node.ts';
 import { WarmPython } from './warm-python.ts';
@@ -36,11 +39,12 @@ export interface LaunchersOptions {
 type Environment = Readonly<Record<string, string>>;
 
 /** The part of `Launchers` that an attempt uses. */
-export type LauncherChoice = Pick<Launchers, 'of' | 'prepare'>;
+export type LauncherChoice = Pick<Launchers, 'of' | 'sharedOf' | 'prepare'>;
 
 /** Starts every run cold. */
 export const ONLY_COLD: LauncherChoice = {
   of: () => coldLauncher,
+  sharedOf: () => undefined,
   async prepare() {},
 };
 
@@ -48,6 +52,7 @@ export class Launchers {
   readonly #options: LaunchersOptions;
   /** Warm launchers by engine and environment, the last used at the end. */
   readonly #warm = new Map<string, { engine: string; launcher: WarmLauncher }>();
+  #rendezvous: Rendezvous | undefined;
   /** The launcher that starts a program for each run. */
   readonly #cold: Launcher & Partial<Pick<Starter, 'close'>>;
 
@@ -88,6 +93,14 @@ export class Launchers {
     }
   }
 
+  /** The workers of the engine's runs with this environment and these limits; undefined: it has none, each run has a process. */
+  sharedOf(engine: Engine, env: Environment, limits: CgroupLimits, code: string | undefined): SharedPython | undefined {
+    const launcher = this.of(engine, env);
+    return launcher instanceof WarmPython && launcher.coldBecause === undefined
+      ? launcher.shared(limits, code)
+      : undefined;
+  }
+
   /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
   of(engine: Engine, env: Environment): Launcher {
     if (!this.#isWarm(engine)) return this.#cold;
@@ -115,6 +128,7 @@ export class Launchers {
   close(): void {
     for (const { launcher } of this.#warm.values()) launcher.kill();
     this.#warm.clear();
+    this.#rendezvous?.close();
     this.#cold.close?.();
   }
 
@@ -136,7 +150,8 @@ export class Launchers {
     if (python === undefined || !isPython({ name, entrypoint })) {
       return new WaitingNode({ entrypoint, env, cwd, clock, slots, cold });
     }
-    const common = { name, entrypoint, preload, env, cwd, clock, log, cold };
+    const rendezvous = (): Rendezvous => (this.#rendezvous ??= new Rendezvous());
+    const common = { name, entrypoint, preload, env, cwd, clock, log, cold, rendezvous };
     return new WarmPython({ ...common, python: python.executable });
   }
 

@@ -7,10 +7,13 @@ import type { Clock } from '../../base/clock.ts';
 import { packageRoot } from '../../base/package.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
-import { RESERVED_BYTES } from './control-channel.ts';
+import type { CgroupLimits } from '../processes/cgroups.ts';
+import { RESERVED_BYTES, type RunOrder } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
 import { ProcessServer } from './process-server.ts';
 import type { Readiness } from './process-server.ts';
+import type { Rendezvous, WorkerAddress } from './shared/rendezvous.ts';
+import { SharedPython } from './shared/shared-python.ts';
 
 export const SCRIPT = join(packageRoot, 'clients', 'python', 'warm', '__main__.py');
 
@@ -29,6 +32,8 @@ export interface WarmPythonOptions {
   log: Log;
   /** Starts runs while the engine is cold. */
   cold: Launcher;
+  /** Where workers connect to; made with the first. */
+  rendezvous: () => Rendezvous;
 }
 
 export class WarmPython implements WarmLauncher {
@@ -40,6 +45,8 @@ export class WarmPython implements WarmLauncher {
   readonly #announced = new WeakSet<ProcessServer>();
   /** The digest of the code as of before the start of each forkserver. */
   readonly #codes = new WeakMap<ProcessServer, string>();
+  /** Workers, by the limits of their runs. */
+  readonly #shared = new Map<string, SharedPython>();
   #runs = 0;
   #isClosed = false;
 
@@ -65,20 +72,47 @@ export class WarmPython implements WarmLauncher {
   }
 
   async launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
-    this.#runs += 1;
-    try {
-      const result = await this.#launch(launch, context);
-      if ('ended' in result) void result.ended.then((ending) => this.#noteEnd(ending));
-      else this.#runs -= 1;
-      return result;
-    } catch (error) {
-      this.#runs -= 1;
-      throw error;
+    const order = { type: 'run' as const, env: launch.contract, seed: launch.randomSeed };
+    const forked = await this.#counted(() => this.#fork(order, launch, context));
+    if (forked !== undefined) return forked;
+    if ((await launch.isCurrent?.()) === false) return { type: 'code-changed' };
+    const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
+    const process = await this.#counted(() => this.#options.cold.launch(launch, context));
+    return 'ended' in process ? { ...process, note } : process;
+  }
+
+  /** Creates a process that executes many runs, with a marker in the place of an output directory. Undefined: the engine is cold. */
+  worker(
+    address: WorkerAddress,
+    marker: string,
+    code: string | undefined,
+    context: LaunchContext,
+  ): Promise<LaunchedProcess | Ending | undefined> {
+    const order = { type: 'run' as const, env: { SVC_OUTPUT_DIR: marker }, seed: 0, worker: { ...address } };
+    return this.#counted(() => this.#fork(order, { code }, context));
+  }
+
+  /** The workers of runs with these limits. @param code the digest of the code that they have loaded. */
+  shared(limits: CgroupLimits, code: string | undefined): SharedPython {
+    const key = JSON.stringify([limits.memoryBytes, limits.cpuMilli, code]);
+    let found = this.#shared.get(key);
+    if (found === undefined) {
+      // Workers of another code execute no further run.
+      for (const [other, it] of this.#shared) {
+        if (it.code === code) continue;
+        it.retire();
+        this.#shared.delete(other);
+      }
+      const { clock, log, name, rendezvous } = this.#options;
+      found = new SharedPython({ source: this, rendezvous, clock, log, name, code });
+      this.#shared.set(key, found);
     }
+    return found;
   }
 
   /** Takes no further run; its forkserver ends with its last run. */
   retire(): void {
+    for (const it of this.#shared.values()) it.retire();
     this.#server?.retire();
     this.#server = undefined;
   }
@@ -90,27 +124,42 @@ export class WarmPython implements WarmLauncher {
     this.#server = undefined;
   }
 
-  async #launch(launch: Launch, context: LaunchContext): Promise<LaunchedProcess | Ending> {
+  async #counted<Result extends LaunchedProcess | Ending | undefined>(launch: () => Promise<Result>): Promise<Result> {
+    this.#runs += 1;
+    try {
+      const result = await launch();
+      if (result !== undefined && 'ended' in result) void result.ended.then((ending) => this.#noteEnd(ending));
+      else this.#runs -= 1;
+      return result;
+    } catch (error) {
+      this.#runs -= 1;
+      throw error;
+    }
+  }
+
+  /** Forks the process. Undefined: the engine is cold, or its files change all the time. */
+  async #fork(
+    order: RunOrder,
+    wanted: Pick<Launch, 'code' | 'isCurrent'>,
+    context: LaunchContext,
+  ): Promise<LaunchedProcess | Ending | undefined> {
     for (let replaced = 0; replaced < MOST_REPLACEMENTS; replaced++) {
-      this.#retireOther(launch.code);
+      this.#retireOther(wanted.code);
       const ready = context.cancelled.aborted ? 'cancelled' : this.#readyServer;
-      const server = ready ?? (await this.#readyUnless(context, launch.code));
+      const server = ready ?? (await this.#readyUnless(context, wanted.code));
       if (server === 'cancelled') return { type: 'signal', signal: 'SIGKILL' };
-      if (server === undefined) break;
+      if (server === undefined) return undefined;
       // Its start takes time, in which the files may change.
-      if (ready === undefined && (await launch.isCurrent?.()) === false) return { type: 'code-changed' };
-      if (!this.#hasLoaded(server, launch.code)) continue;
-      const result = await server.create({ type: 'run', env: launch.contract, seed: launch.randomSeed }, context);
+      if (ready === undefined && (await wanted.isCurrent?.()) === false) return { type: 'code-changed' };
+      if (!this.#hasLoaded(server, wanted.code)) continue;
+      const result = await server.create(order, context);
       if (result !== 'stale') return result;
       if (this.#server === server) {
         this.#options.log.info(`${this.#name}: a file has changed, its warm interpreter is replaced`);
         this.retire();
       } else server.retire();
     }
-    const note = `started cold: ${this.coldBecause ?? 'files of the simulation change all the time'}`;
-    if ((await launch.isCurrent?.()) === false) return { type: 'code-changed' };
-    const process = await this.#options.cold.launch(launch, context);
-    return 'ended' in process ? { ...process, note } : process;
+    return undefined;
   }
 
   /** The forkserver, if it can fork now. */

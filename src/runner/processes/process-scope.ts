@@ -43,6 +43,9 @@ export class ProcessScope {
   /** Start time of the leader as `processStart` returns it: another process with the same pid has another one. */
   #leaderStart: string | undefined;
   #container: AttachedContainer | undefined;
+  /** The process that the run shares with others, whose scope it is, and how that is ended for this run. */
+  #worker: { scope: ProcessScope; kill: () => void } | undefined;
+  #hasExceededMemory = false;
   /** Why the limits of the container do not take effect, if so. */
   limitFault: string | undefined;
 
@@ -100,6 +103,25 @@ export class ProcessScope {
     this.release();
   }
 
+  /** The scope of a process that executes many runs with the same limits, marked by `directory`. */
+  ofWorker(directory: string): ProcessScope {
+    return new ProcessScope(this.#tools, this.#log, directory, this.#limits);
+  }
+
+  /** The run is executed by a process that executes others too: its end is that of the process. */
+  join(scope: ProcessScope, kill: () => void): void {
+    this.#worker = { scope, kill };
+    this.#leader = scope.#leader;
+    this.#leaderStart = scope.#leaderStart;
+    this.limitFault = scope.limitFault;
+  }
+
+  /** The run has ended, and its process executes others. */
+  part(): void {
+    this.#worker = undefined;
+    this.#leader = undefined;
+  }
+
   /** The container that the run's first process starts: ended and looked for with it, until `detach`. */
   attach(container: AttachedContainer): void {
     this.#container = container;
@@ -126,6 +148,10 @@ export class ProcessScope {
 
   /** SIGKILL to the process group and the cgroup, at once. `clear` finds the rest. */
   kill(): void {
+    if (this.#worker !== undefined) {
+      this.#worker.kill();
+      return;
+    }
     void this.#container?.kill();
     if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) sendKill(-this.#leader);
     try {
@@ -141,6 +167,13 @@ export class ProcessScope {
    * @returns the processes that are not dead after `deadlineMs`.
    */
   async clear(clock: Clock, thorough: boolean, deadlineMs = KILL_DEADLINE_MS): Promise<readonly ProcessInfo[]> {
+    if (this.#worker !== undefined) {
+      const left = await this.#worker.scope.clear(clock, thorough, deadlineMs);
+      if (left.length > 0) return left;
+    }
+    // A run that has parted from its process has left nothing.
+    if (this.#leader === undefined && this.#cgroup === undefined && this.#container === undefined && !thorough)
+      return [];
     const endMs = clock.monotonicMs() + deadlineMs;
     for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)) {
       const left = await this.#living(thorough);
@@ -157,7 +190,7 @@ export class ProcessScope {
 
   /** True when the kernel ended a process of the run for exceeding `container.memory_limit`. */
   get exceededMemory(): boolean {
-    return this.#cgroup?.exceededMemory ?? false;
+    return this.#worker?.scope.exceededMemory ?? this.#cgroup?.exceededMemory ?? this.#hasExceededMemory;
   }
 
   /** Gives the cgroup back. Call when no process is left. */
@@ -166,6 +199,7 @@ export class ProcessScope {
     this.#cgroup = undefined;
     if (cgroup === undefined) return;
     try {
+      this.#hasExceededMemory = cgroup.exceededMemory;
       this.#tools.cgroups?.release(cgroup);
     } catch (error) {
       this.#log.warn(`a cgroup could not be used again: ${oneLine(error)}`);

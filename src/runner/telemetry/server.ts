@@ -84,18 +84,20 @@ export interface Telemetry {
   close(isOver?: boolean): Promise<TelemetrySummary>;
 }
 
+type Port = TelemetryListener;
 type Read = (reader: SampleReader, message: Buffer) => void;
 type Answer = Parameters<handleClientStreamingCall<Buffer, Tally>>[1];
 
 const SERVICE = '/svc.telemetry.v1.Telemetry';
 
-/**
- * Starts the telemetry of one job. Throws `invalid-configuration` for a condition that cannot be read, and the system's error when no
- * port can be had.
- */
+/** Starts the telemetry of one job. @throws `invalid-configuration` for a bad condition, the system's error when no port can be had. */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const listeners = options.listeners ?? new ListenerPool(systemClock, false);
-  const listener = await listeners.acquire();
+  return openTelemetry(options, listeners, await listeners.acquire());
+}
+
+/** As `startTelemetry`, on a listener that the caller has acquired; it is given back in any case. */
+export function openTelemetry(options: TelemetryOptions, listeners: ListenerPool, listener: Port): Telemetry {
   try {
     const job = new JobTelemetry(options, listeners, listener);
     return {

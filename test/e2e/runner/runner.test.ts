@@ -8,7 +8,7 @@ import type { Report, ReportedResult } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 import { FakeCoordinator } from '../../support/fake-coordinator.ts';
 import type { FakeJob, JobSpec } from '../../support/fake-coordinator.ts';
-import { MODES } from '../../support/runner-modes.ts';
+import { MODES, SHARED } from '../../support/runner-modes.ts';
 import type { RunnerMode } from '../../support/runner-modes.ts';
 import { lives, Site } from '../../support/runner-process.ts';
 import type { RunnerProcess } from '../../support/runner-process.ts';
@@ -26,7 +26,7 @@ function failureOf(job: FakeJob): Failure {
   return last;
 }
 
-for (const mode of MODES) {
+for (const mode of [...MODES, SHARED]) {
   describe(`runner: one job, ${mode.name}`, () => {
     suite(mode);
   });
@@ -39,6 +39,7 @@ function suite(mode: RunnerMode): void {
   before(async function () {
     if (mode.missing !== undefined) return this.skip();
     fake = await FakeCoordinator.start();
+    if (mode.isolation !== undefined) fake.isolation = mode.isolation;
     site = new Site();
     runner = site.start(fake.url, mode.args, {
       SVC_TOKEN: 'very-secret',

@@ -34,6 +34,7 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/config/compute/container/(cpu_limit|memory_limit|image)", "{}"),
     (r"/config/compute/max_parallel_jobs", "max_parallel"),
     (r"/config/compute/job_timeout_seconds", "timeout_s"),
+    (r"/config/compute/isolation", "isolation"),
     (r"/config/compute/max_retries", "retries"),
     (r"/requirements/(\d+)/(\w+)", "requirements[{}].{}"),
     (r"/requirements(?:/(\d+))?", "requirements"),

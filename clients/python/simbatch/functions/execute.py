@@ -8,7 +8,7 @@ import pickle
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 
 from .._run import Run, run
 
@@ -27,9 +27,16 @@ def load(data: bytes) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
+_known: Tuple[Optional[Callable[..., Any]], bool] = None, False
+"""The latest function, and whether it takes the run: an interpreter that executes run after run asks once."""
+
+
 def call(function: Callable[..., Any], this_run: Run) -> None:
     """Calls `function(parameters)` or `function(parameters, run)` and stores the mapping that it returns as outputs."""
-    outputs = function(this_run.parameters, this_run) if takes_run(function) else function(this_run.parameters)
+    global _known
+    if _known[0] is not function:
+        _known = function, takes_run(function)
+    outputs = function(this_run.parameters, this_run) if _known[1] else function(this_run.parameters)
     if outputs is None:
         return
     if not isinstance(outputs, Mapping):

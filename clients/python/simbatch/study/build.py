@@ -139,7 +139,7 @@ def base_submission(
             "container": container,
             "max_parallel_jobs": a["max_parallel"],
             "job_timeout_seconds": a["timeout_s"],
-            **given(max_retries=a["retries"]),
+            **given(max_retries=a["retries"], isolation=None if a["isolation"] == "process" else _isolation(a["isolation"])),
         },
         "early_termination": _early_termination(a["early_termination"]).member(),
         "telemetry": _of(Telemetry, "telemetry", a["telemetry"] or Telemetry()).member(),
@@ -203,6 +203,12 @@ def _of(kind: Any, argument: str, value: Any) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"{argument} must be of simbatch.{kind.__name__}, not {value!r}")
     return value
+
+
+def _isolation(value: Any) -> str:
+    if value not in ("process", "shared"):
+        raise ValueError(f"isolation must be 'process' or 'shared', not {value!r}")
+    return str(value)
 
 
 def _integer(argument: str, value: Any) -> int:

@@ -54,6 +54,7 @@ class StudyDescription:
         timeout_s: int = 0,
         retries: Optional[int] = None,
         max_parallel: int = 0,
+        isolation: str = "process",
         environment: Optional[Mapping[str, str]] = None,
         entrypoint: Optional[Union[str, "os.PathLike[str]"]] = None,
         modules: Iterable[types.ModuleType] = (),

@@ -34,6 +34,9 @@ class Study(StudyDescription):
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.
     cpu, memory: what a run reserves, as in Kubernetes (`"500m"`, `"2Gi"`); `cpu_limit`, `memory_limit`: what it may not exceed.
     timeout_s: time limit of a run in seconds, 0: none. retries: of a run that crashes. max_parallel: runs at once, 0: no cap.
+    isolation: `process`, a process for each run; `shared`: processes of a warm Python execute run after run, for runs of milliseconds.
+        A run that crashes, hangs or meets a limit ends its process, and no other run is lost. See docs/runner.md for what a
+        run may leave to the next one.
     environment: variables for the simulation. labels: text -> text.
     modules: modules whose code travels with a function, besides its own.
 

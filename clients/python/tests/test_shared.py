@@ -1,0 +1,157 @@
+"""Studies with `isolation: shared`, on this machine, by the real program: the same results as with a process for each run."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import simbatch as sb
+
+from .conftest import package
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+SEEN = []
+COUNT = 0
+
+
+def polite(p):
+    import random
+
+    return {"y": p["x"] * random.random(), "text": "ä", "list": [1, p["x"]]}
+
+
+def rude(p, run):
+    import ctypes
+    import signal
+    import subprocess
+    import threading
+    import time
+
+    global COUNT
+    number = run.run_id
+    COUNT += 1
+    found = {"count": COUNT, "seen": len(SEEN), "variable": os.environ.get("SIM_X"), "place": os.getcwd(), "threads": threading.active_count()}
+    if number == 1:
+        os._exit(3)
+    if number == 2:
+        ctypes.string_at(0)
+    if number == 3:
+        time.sleep(600)
+    if number == 4:
+        os.environ["SIM_X"] = "changed"
+        os.chdir("/")
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    if number == 5:
+        print("x" * 300_000)
+        os.write(2, b"raw\n")
+    if number == 6:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    if number == 7:
+        globals()["KEPT"] = open(os.devnull)
+        SEEN.append(os.open("/etc/hosts", os.O_RDONLY))
+    if number == 8:
+        raise ValueError("a reason")
+    if number == 9:
+        return {"bad": object()}
+    if number == 10:
+        subprocess.Popen(["sleep", "600"])
+    if number == 11:
+        run.telemetry(t=0, height=p["x"])
+    return found
+
+
+@pytest.fixture
+def local(program, folder):
+    package("cloudpickle")
+    return folder
+
+
+def finished(function, isolation, runs, **changes):
+    arguments = {"inputs": {"x": sb.Uniform(0, 1)}, "runs": runs, "seed": 7, "policy": sb.Policy(), "retries": 0}
+    batch = sb.Study("shared", simulation=function, isolation=isolation, **{**arguments, **changes}).run(workers=2)
+    batch.wait()
+    return batch
+
+
+def results(batch):
+    """run_id -> status, outputs and the names and contents of the files."""
+    found = {}
+    for row in batch.coordinator.transport.get(f"/batches/{batch.id}/results")["results"]:
+        paths = [Path(it) for it in row["output_files"]]
+        found[row["run_id"]] = (row["status"], row["metadata"], {it.name: it.read_bytes() for it in paths})
+    return found
+
+
+def notes(row):
+    return " | ".join(row[1].get("simbatch_notes", []))
+
+
+def test_a_thousand_runs_are_those_of_a_process_each_to_the_bit(local):
+    shared = results(finished(polite, "shared", 1000))
+    assert len(shared) == 1000
+    assert shared == results(finished(polite, "process", 1000))
+
+
+def test_a_run_that_ends_its_interpreter_loses_no_other_run(local):
+    batch = finished(rude, "shared", 60, timeout_s=20)
+    found = results(batch)
+    failed = {number: row[0] for number, row in found.items() if row[0] != "Completed"}
+    assert failed == {1: "Failed", 2: "Failed", 3: "Timeout", 8: "Failed", 9: "Failed"}
+    assert "exited with code 3" in (batch.run(1).error or "")
+    assert "SIGSEGV" in (batch.run(2).error or "")
+    assert "ValueError: a reason" in (batch.run(8).error or "")
+    assert "bad: a result is a number" in (batch.run(9).error or "")
+    # Runs that were given back were not failures: none has an attempt that failed before.
+    assert all(len([it for it in batch.run(n).history() if "fail" in str(it).lower()]) == 0 for n in (12, 30, 59))
+
+
+def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(local):
+    found = results(finished(rude, "shared", 60, timeout_s=20))
+    places = {row[1]["place"] for row in found.values() if "place" in row[1]}
+    assert len(places) == 1
+    for number, row in found.items():
+        if "count" in row[1]:
+            assert (number, row[1]["count"], row[1]["seen"], row[1]["variable"], row[1]["threads"]) == (number, 1, 0, None, 1)
+    assert "the environment variable SIM_X: undone" in notes(found[4])
+    assert "the working directory: undone" in notes(found[4])
+    assert "the handler of SIGUSR1: undone" in notes(found[4])
+    assert "left a thread running: its process was ended after it" in notes(found[6])
+    assert "left a file open" in notes(found[7])
+    assert "the content of the global variable SEEN: its process was ended after it" in notes(found[7])
+    assert "left a process running: its process was ended after it" in notes(found[10])
+    assert found[5][2]["stdout.log"] == b"x" * 300_000 + b"\n"
+    assert found[5][2]["stderr.log"] == b"raw\n"
+    assert all("stdout.log" not in row[2] for number, row in found.items() if number != 5)
+    assert "telemetry.parquet" in found[11][2]
+
+
+def test_interpreters_execute_many_runs_each(local):
+    found = results(finished(which_process, "shared", 200))
+    assert len({row[1]["pid"] for row in found.values()}) <= 4
+
+
+def which_process(p):
+    return {"pid": os.getpid()}
+
+
+def slow(p):
+    time.sleep(0.05)
+    return {"pid": os.getpid()}
+
+
+def test_a_cancelled_study_ends_with_its_interpreters(local):
+    batch = sb.Study("cancelled", simulation=slow, isolation="shared", inputs={"x": sb.Uniform(0, 1)}, runs=5000, policy=sb.Policy()).run(workers=2)
+    while batch.refresh()["completed_jobs"] < 20:
+        time.sleep(0.05)
+    batch.cancel()
+    batch.wait()
+    assert batch.status == "Cancelled"
+    again = finished(which_process, "shared", 20)
+    assert again.status == "Completed"
+
+
+def test_isolation_is_checked():
+    with pytest.raises(ValueError, match="isolation must be 'process' or 'shared', not 'threads'"):
+        sb.Study("wrong", simulation="rocket", version="1", isolation="threads", inputs={"x": 1}, runs=1)

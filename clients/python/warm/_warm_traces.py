@@ -1,0 +1,367 @@
+"""The traces that a run leaves in a process that executes more runs: found after each run, undone where that is certain.
+
+`restored` has changes that were undone, and `left` those for which the process has to end: nothing else would surely remove them.
+Not found: changes inside objects that stay (a value in a list, an attribute of an object, the cache of a function), settings of
+C libraries, and modules that a run has imported.
+"""
+
+import _signal
+import _thread
+import atexit
+import gc
+import os
+import sys
+import types
+import warnings
+
+import _warm_modules as modules
+import _warm_run as runs
+
+SIGNALS = [
+    it
+    for it in (getattr(_signal, name, None) for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGCHLD", "SIGFPE"))
+    if it is not None
+]
+TIMERS = [getattr(_signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(_signal, name)]
+CONTAINERS = (list, dict, set, bytearray)
+OWN_THREAD = "simbatch-telemetry"
+OWN_THREAD_S = 2.0
+MOST_NAMES = 5
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Found:
+    """The traces of one run, as sentences that begin with a verb in the past: `changed the working directory`."""
+
+    __slots__ = ("restored", "left")
+
+    def __init__(self):
+        self.restored = []
+        self.left = []
+
+
+def begin_run(config, variables):
+    """The next `simbatch.run()` is for this run; a package of this version has its configuration without reading it again."""
+    run = sys.modules.get("simbatch._run")
+    if run is not None:
+        run._current = None
+        sys.modules["simbatch._telemetry"].CLOSED_BY_CALLER = True
+        run._given = (variables["SVC_RUN_CONFIG"], config)
+
+
+def finish():
+    """Does what the interpreter does at its end before the objects of a program are freed."""
+    run = sys.modules.get("simbatch._run")
+    current = getattr(run, "_current", None)
+    if current is not None:
+        current.close()
+    if run is not None:
+        run._current = run._given = None
+    threading = sys.modules.get("threading")
+    if threading is None or len(threading._active) <= 1:
+        return
+    main = threading.main_thread()
+    for thread in threading.enumerate():
+        if thread is not main and not thread.daemon:
+            thread.join()
+        elif thread.name.startswith(OWN_THREAD):
+            thread.join(OWN_THREAD_S)
+
+
+class Traces:
+    """The state before the first run. `variables`: of the program's own modules, as (dictionary, its copy)."""
+
+    def __init__(self, variables):
+        _adopt_orphans()
+        own = [it for it, _ in variables if str(it.get("__name__")).partition(".")[0] != "simbatch"]
+        self.scopes = [_Scope(it) for it in own + _travelled()]
+        self.directory = os.getcwd()
+        self.place = _file(".")
+        self.path = list(sys.path)
+        self.arguments = list(sys.argv)
+        self.streams = sys.stdin, sys.stdout, sys.stderr
+        self.hook = sys.excepthook
+        self.files = [_file(it) for it in (0, 1, 2)]
+        self.free = _first_free()
+        self.open = modules.open_files()
+        self.handlers = [(it, _signal.getsignal(it)) for it in SIGNALS]
+        self.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
+        self.recursion = sys.getrecursionlimit()
+        self.umask = _umask()
+        self.filters = list(warnings.filters)
+        self.exits = _Exits()
+        self.modules = len(sys.modules)
+        self.threads = _thread._count()
+        numpy = sys.modules.get("numpy")
+        self.errors = numpy.geterr() if numpy is not None else None
+        self.forget_warnings = getattr(warnings, "_filters_mutated", None) or getattr(warnings, "_filters_mutated_lock_held", None)
+
+    def enter(self, variables):
+        """Sets the variables of a run; returns the environment that it begins with."""
+        os.environ.update(variables)
+        return dict(os.environ._data)
+
+    def look(self, environment):
+        """`environment`: as `enter` returned it. Returns what the run has left."""
+        found = Found()
+        if self.exits.registered:
+            atexit._run_exitfuncs()
+            found.left.append("registered a function for the end of the process")
+        _flush(self.streams)
+        sys.last_type = sys.last_value = sys.last_traceback = None
+        if hasattr(sys, "last_exc"):
+            sys.last_exc = None
+        del sys.modules["__main__"]
+        if len(sys.modules) != self.modules:
+            # Imports of libraries stay, and what they set.
+            self.modules = len(sys.modules)
+            self.filters = list(warnings.filters)
+        for scope in self.scopes:
+            scope.look(found)
+        gc.enable()
+        gc.collect()
+        self._interpreter(found)
+        self._environment(environment, found)
+        self._process(found)
+        return found
+
+    def _interpreter(self, found):
+        if (sys.stdin, sys.stdout, sys.stderr) != self.streams:
+            sys.stdin, sys.stdout, sys.stderr = self.streams
+            found.restored.append("replaced sys.stdin, sys.stdout or sys.stderr")
+        if sys.path != self.path:
+            sys.path[:] = self.path
+        if sys.argv != self.arguments:
+            sys.argv = list(self.arguments)
+            found.restored.append("changed sys.argv")
+        if sys.excepthook is not self.hook:
+            sys.excepthook = self.hook
+            found.restored.append("changed sys.excepthook")
+        if sys.getrecursionlimit() != self.recursion:
+            sys.setrecursionlimit(self.recursion)
+            found.restored.append("changed the recursion limit")
+        if warnings.filters != self.filters:
+            warnings.filters[:] = self.filters
+            found.restored.append("changed the filters of warnings")
+        if self.forget_warnings is not None:
+            # A warning that is shown once is shown once in each run.
+            self.forget_warnings()
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            if self.errors is None:
+                self.errors = {it: "ignore" if it == "under" else "warn" for it in ("divide", "over", "under", "invalid")}
+            if numpy.geterr() != self.errors:
+                numpy.seterr(**self.errors)
+                found.restored.append("changed numpy's handling of errors")
+
+    def _environment(self, environment, found):
+        data = os.environ._data
+        if data != environment:
+            changed = [name for name in {**data, **environment} if data.get(name) != environment.get(name)]
+            for name in changed:
+                if name in environment:
+                    os.environ[os.fsdecode(name)] = os.fsdecode(environment[name])
+                else:
+                    del os.environ[os.fsdecode(name)]
+            plural = "s" if len(changed) > 1 else ""
+            found.restored.append("changed the environment variable%s %s" % (plural, _names(map(os.fsdecode, changed))))
+        if _file(".") != self.place:
+            try:
+                os.chdir(self.directory)
+                found.restored.append("changed the working directory")
+            except OSError:
+                found.left.append("changed the working directory, which cannot be entered again")
+        if _umask() != self.umask:
+            os.umask(self.umask)
+            found.restored.append("changed the umask")
+
+    def _process(self, found):
+        changed = []
+        for number, handler in self.handlers:
+            if _signal.getsignal(number) != handler:
+                changed.append(_name_of(number))
+                if handler is None:
+                    found.left.append("changed a signal handler that cannot be set again")
+                else:
+                    _signal.signal(number, handler)
+        if changed:
+            found.restored.append("changed the handler%s of %s" % ("s" if len(changed) > 1 else "", _names(changed)))
+        for timer in TIMERS:
+            if _signal.getitimer(timer) != (0.0, 0.0):
+                _signal.setitimer(timer, 0.0)
+                found.restored.append("left a timer running")
+        if _signal.pthread_sigmask(_signal.SIG_BLOCK, ()) != self.mask:
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
+            found.restored.append("changed the mask of signals")
+        if [_file(it) for it in (0, 1, 2)] != self.files:
+            found.left.append("replaced or closed a standard stream")
+        elif _first_free() != self.free:
+            self._open_files(found)
+        if _thread._count() > self.threads:
+            found.left.append("left a thread running")
+        if _has_children():
+            found.left.append("left a process running")
+
+    def _open_files(self, found):
+        now = modules.open_files()
+        more = now - self.open
+        if more or not now:
+            names = _names(sorted(target for _, target in more)) if more else ""
+            found.left.append("left a file open" + (": " + names if names else ""))
+        else:
+            # A source of random numbers, which a library keeps open.
+            self.free = _first_free()
+
+
+class _Exits:
+    """Counts functions that a run registers for the end of the process; those of libraries, which imports register, stay."""
+
+    def __init__(self):
+        self.registered = 0
+        register = atexit.register
+
+        def counted(function, *arguments, **more):
+            if not modules.is_library_file(sys._getframe(1).f_code.co_filename):
+                self.registered += 1
+            return register(function, *arguments, **more)
+
+        atexit.register = counted
+
+
+class _Scope:
+    """Variables of one dictionary: those that are another object are set again; a container of another length stays changed."""
+
+    def __init__(self, variables):
+        self.variables = variables
+        self.values = dict(variables)
+        self.lengths = [(name, it, len(it)) for name, it in variables.items() if type(it) in CONTAINERS and not name.startswith("__")]
+        self.cells = [(it, it.cell_contents) for it in _cells(variables)]
+
+    def look(self, found):
+        variables, values = self.variables, self.values
+        if len(variables) != len(values) or any(variables.get(name, self) is not it for name, it in values.items()):
+            changed = [it for it in variables if it not in values or variables[it] is not values[it]]
+            changed += [it for it in values if it not in variables]
+            for name in changed:
+                if name in values:
+                    variables[name] = values[name]
+                else:
+                    del variables[name]
+            shown = [it for it in changed if not it.startswith("__")]
+            if shown:
+                found.restored.append("changed the global variable%s %s" % ("s" if len(shown) > 1 else "", _names(shown)))
+        grown = [name for name, it, length in self.lengths if len(it) != length]
+        if grown:
+            found.left.append("changed the content of the global variable%s %s" % ("s" if len(grown) > 1 else "", _names(grown)))
+        for cell, value in self.cells:
+            try:
+                same = cell.cell_contents is value
+            except ValueError:
+                same = False
+            if not same:
+                cell.cell_contents = value
+                found.restored.append("changed a variable of an enclosing function")
+
+
+def _travelled():
+    """The global variables of the function of a study and of all functions and classes that came with it."""
+    loaded = sys.modules.get("simbatch.functions.loaded")
+    pending = [getattr(loaded, "FUNCTION", None)]
+    known = {id(module.__dict__) for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
+    found = []
+    seen = set()
+    while pending:
+        it = pending.pop()
+        if id(it) in seen:
+            continue
+        seen.add(id(it))
+        if isinstance(it, types.MethodType):
+            pending += [it.__func__, it.__self__]
+        elif isinstance(it, types.FunctionType):
+            variables = it.__globals__
+            if id(variables) not in known:
+                known.add(id(variables))
+                found.append(variables)
+                pending += variables.values()
+            pending += [value for value in map(_content, it.__closure__ or ()) if value is not None]
+        elif isinstance(it, type) and it.__module__ == "__main__":
+            pending += vars(it).values()
+    return found
+
+
+def _cells(variables):
+    """The closures of a scope's functions, and of the function of the study."""
+    loaded = sys.modules.get("simbatch.functions.loaded")
+    functions = [getattr(loaded, "FUNCTION", None), *variables.values()]
+    found = []
+    for it in functions:
+        if isinstance(it, types.FunctionType) and it.__globals__ is variables:
+            found += [cell for cell in it.__closure__ or () if _content(cell) is not None]
+    return found
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _adopt_orphans():
+    """Makes this process the parent of all that its children leave, where the system can."""
+    if sys.platform.startswith("linux"):
+        prctl = runs.load("prctl")
+        if prctl is not None:
+            prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _has_children():
+    try:
+        while True:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return True
+    except ChildProcessError:
+        return False
+
+
+def _first_free():
+    fd = os.dup(0)
+    os.close(fd)
+    return fd
+
+
+def _file(place):
+    """The identity of a file by its descriptor or path; None where there is none."""
+    try:
+        it = os.stat(place)
+    except OSError:
+        return None
+    return it.st_dev, it.st_ino
+
+
+def _umask():
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _flush(streams):
+    for stream in {id(it): it for it in (*streams, sys.stdout, sys.stderr)}.values():
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException:
+            pass
+
+
+def _name_of(number):
+    import signal
+
+    return signal.Signals(number).name
+
+
+def _names(them):
+    them = list(them)
+    more = len(them) - MOST_NAMES
+    return ", ".join(them[:MOST_NAMES]) + (" and %d more" % more if more > 0 else "")

@@ -1,0 +1,202 @@
+"""A worker: one process that executes run after run of a study with `isolation: shared`.
+
+It is a fork of the server like the process of a run, and has three connections of its own to the runner: for messages, and for the
+stdout and the stderr of its runs. The runner feeds it ahead:
+
+    <- {"id", "env", "seed", "config"}, JSON lines: the runs that may come; `config`: the text of the run configuration
+    <- the number of a run as eight bytes, in a named pipe: its reader has the run, so that the runner can take back
+       a run that has not begun
+    -> {"id", "code", "ms", "restored", "left", "metadata", "last"}, a JSON line for each run that has ended; `metadata`: the text of
+       `metadata.json` if that is the only file of the run, null for no file, absent if the runner has to look; `last`: the worker ends
+    -> {"id", "fault", "code"}: the directory of the run could not be made
+    -> {"id", "stale"}: a file of the program has changed, the run has not begun and the worker ends
+
+After each run the mark of the worker with the number of the run follows its output on both connections. A run that ends the process
+has no message: its output ends with the connections, and the runner learns of the end from the server.
+"""
+
+import _socket
+import gc
+import json
+import os
+import stat
+import sys
+import time
+
+import _warm_children as children
+import _warm_run as runs
+import _warm_traces as traces
+
+# The runner's own tolerance for a changed entrypoint.
+FILES_LOOK_S = 0.02
+# At most this share of the time.
+FILES_LOOK_SHARE = 0.02
+NUMBER_BYTES = 8
+CHUNK = 1 << 16
+MOST_METADATA_BYTES = 1 << 16
+# A leak that no check sees is bounded: a new worker is a fork away.
+MOST_RUNS = 10_000
+STREAMS = {"stdout": 1, "stderr": 2}
+
+
+def serve(server, order):
+    """Executes runs until the runner wants no more; returns the exit code of the process, or ends it."""
+    runs.set_up(server, order)
+    gc.enable()
+    try:
+        return Worker(server, order["worker"]).loop()
+    except (ConnectionError, EOFError):
+        # The runner has gone, and takes no outcome.
+        os._exit(0)
+
+
+class Worker:
+    """`given`: socket (path), pipe (path), token."""
+
+    def __init__(self, server, given):
+        self.server = server
+        self.pid = os.getpid()
+        self.token = given["token"].encode()
+        self.ends = []
+        for name, fd in STREAMS.items():
+            end = self._connect(given["socket"], name)
+            os.dup2(end, fd)
+            self.ends.append(end)
+        os.mkfifo(given["pipe"], 0o600)
+        self.channel = self._connect(given["socket"], "control")
+        # Opens as soon as the runner has opened its side.
+        self.pipe = os.open(given["pipe"], os.O_RDONLY | os.O_CLOEXEC)
+        self.orders = {}
+        self.buffer = b""
+        self.next_look = 0.0
+        self.runs = 0
+
+    def _connect(self, path, kind):
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.connect(path)
+        fd = connection.detach()
+        os.set_inheritable(fd, False)
+        _write(fd, self.token + b" " + kind.encode() + b"\n")
+        return fd
+
+    def loop(self):
+        before = traces.Traces(self.server.globals_before)
+        gc.collect()
+        gc.freeze()
+        while True:
+            number = os.read(self.pipe, NUMBER_BYTES)
+            if len(number) < NUMBER_BYTES:
+                os._exit(0)
+            order = self._order(int.from_bytes(number, "little"))
+            path = self._changed_file()
+            if path is not None:
+                self._send(id=order["id"], stale=path)
+                os._exit(0)
+            environment = before.enter(order["env"])
+            directory = order["env"]["SVC_OUTPUT_DIR"]
+            try:
+                _make(directory, order["env"]["SVC_RUN_CONFIG"], order["config"].encode())
+            except OSError as error:
+                self._mark(order["id"])
+                self._send(id=order["id"], fault=str(error), code=children.error_code(error))
+                continue
+            began = time.perf_counter()
+            status, signal = self._execute(order)
+            if os.getpid() != self.pid:
+                # A child of the run that came back to here is not the worker.
+                os._exit(status)
+            if signal is not None:
+                return runs.end(self.server, status, signal)
+            self.runs += 1
+            found = before.look(environment)
+            ms = round((time.perf_counter() - began) * 1000, 3)
+            last = bool(found.left) or self.runs >= MOST_RUNS
+            self._mark(order["id"])
+            message = {"id": order["id"], "code": status, "ms": ms, "restored": found.restored, "left": found.left, "last": last}
+            self._send(**message, **_metadata_of(directory))
+            if last:
+                # Not by the interpreter's own end, which waits for what the run has left.
+                os._exit(0)
+
+    def _execute(self, order):
+        runs.seed(order["seed"])
+        traces.begin_run(order["config"], order["env"])
+        sys.modules["__main__"] = runs.main_module(self.server.entrypoint)
+        status, signal = runs.run(self.server.code, self.server.entrypoint)
+        if os.getpid() == self.pid and signal is None:
+            traces.finish()
+        return status, signal
+
+    # --- messages ------------------------------------------------------------------------------------------------------
+
+    def _order(self, number):
+        """The order with this number, which comes before it; those before it were taken back."""
+        while number not in self.orders:
+            data = os.read(self.channel, CHUNK)
+            if not data:
+                raise EOFError
+            *lines, self.buffer = (self.buffer + data).split(b"\n")
+            for line in lines:
+                order = json.loads(line)
+                self.orders[order["id"]] = order
+        for other in [it for it in self.orders if it < number]:
+            del self.orders[other]
+        return self.orders.pop(number)
+
+    def _mark(self, number):
+        for end in self.ends:
+            _write(end, b"\0%s %d\n" % (self.token, number))
+
+    def _send(self, **message):
+        _write(self.channel, json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    def _changed_file(self):
+        now = time.monotonic()
+        if now < self.next_look:
+            return None
+        path = self.server.changed_file()
+        ended = time.monotonic()
+        self.next_look = ended + max(FILES_LOOK_S, (ended - now) / FILES_LOOK_SHARE)
+        return path
+
+
+def _write(fd, data):
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _make(directory, config_path, config):
+    """Makes the directory of a run, which must not be there, and its configuration beside it."""
+    parent = os.path.dirname(directory)
+    try:
+        os.mkdir(parent)
+    except FileExistsError:
+        pass
+    except FileNotFoundError:
+        os.makedirs(parent, exist_ok=True)
+    os.mkdir(directory)
+    fd = os.open(config_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        _write(fd, config)
+    finally:
+        os.close(fd)
+
+
+def _metadata_of(directory):
+    """The content of the directory, where it is nothing or one small file of outputs."""
+    try:
+        names = os.listdir(directory)
+        if not names:
+            return {"metadata": None}
+        if names != ["metadata.json"]:
+            return {}
+        fd = os.open(directory + "/metadata.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return {}
+            data = os.read(fd, MOST_METADATA_BYTES)
+        finally:
+            os.close(fd)
+        return {"metadata": data.decode()} if len(data) < MOST_METADATA_BYTES else {}
+    except (OSError, ValueError):
+        return {}

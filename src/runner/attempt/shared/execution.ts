@@ -1,0 +1,16 @@
+/** Chooses how a run is executed: in a process of its own, or in a process that executes others too. */
+import type { AttemptActor } from '../../attempt-actor.ts';
+import { environmentOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
+import { Attempt, type Execution } from '../run-attempt.ts';
+import { ALONE, SharedAttempt } from './shared-attempt.ts';
+
+/** The execution of a run as its study wants it, as far as the engine can. */
+export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor): Execution {
+  if (plan.isShared !== true) return new Attempt(site, plan, actor);
+  const isContained = site.containers !== undefined && plan.container !== undefined;
+  const pool = isContained
+    ? undefined
+    : site.launchers.sharedOf(plan.engine, environmentOf(site, plan), plan.limits, plan.reported?.identity.digest);
+  if (pool !== undefined) return new SharedAttempt(site, plan, actor, pool);
+  return new Attempt(site, { ...plan, notes: () => [ALONE, ...(plan.notes?.() ?? [])] }, actor);
+}

@@ -1,0 +1,268 @@
+/**
+ * One attempt of a study with `isolation: shared`: executed by a worker, which executes other runs before and after it. The run contract is
+ * that of `run-attempt.ts`; the worker makes the directory and looks at its content, so that a short run costs the runner little.
+ */
+import type { Readable } from 'node:stream';
+import type { KillCause } from '../../../../machines/attempt.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
+import { randomSeedOf } from '../../../domain/seed.ts';
+import type { AttemptActor } from '../../attempt-actor.ts';
+import { artifactsOfText } from '../../files/artifacts.ts';
+import type { Ending } from '../../launch/launcher.ts';
+import type { SharedPython } from '../../launch/shared/shared-python.ts';
+import type { SharedEnding, SharedRun } from '../../launch/shared/shared-run.ts';
+import type { RunEnd } from '../../launch/shared/worker.ts';
+import { describeProcess, KILL_DEADLINE_MS, ProcessScope } from '../../processes/process-scope.ts';
+import type { ProcessInfo } from '../../processes/proc-fs.ts';
+import { isDiskFull, oneLine } from '../../system-error.ts';
+import type { TelemetrySummary } from '../../telemetry/server.ts';
+import { DeadlineError, type Waits } from '../../waits.ts';
+import { continuationOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
+import { interruptionOf } from '../interruption.ts';
+import { CODE_CHANGED, concludeAttempt, infrastructure, type AttemptEnd } from '../outcome.ts';
+import { codeChange, hasReportedCode } from '../run-code.ts';
+import { planFault, prepareCheckpoint } from '../preparation.ts';
+import { Attempt, survivorsNote, type Execution, type RunCalls } from '../run-attempt.ts';
+import { RunTelemetry } from './run-telemetry.ts';
+import { SharedOutput } from './shared-output.ts';
+
+const LAUNCHED_MS = 30_000;
+/** How long a run waits at most until it begins; a tenth of its time limit if that is less. */
+const PATIENCE_MS = 3000;
+/** A run that ends within this time leaves no record of its process. */
+const RECORDED_MS = 20;
+
+export class SharedAttempt implements Execution {
+  readonly #site: ExecutionSite;
+  readonly #plan: ExecutionPlan;
+  readonly #actor: AttemptActor;
+  readonly #pool: SharedPython;
+  readonly #waits: Waits;
+  readonly #scope: ProcessScope;
+  readonly #output: SharedOutput;
+  readonly #telemetry: RunTelemetry;
+  readonly #cancelled = new AbortController();
+  #survivors: readonly ProcessInfo[] = [];
+  /** Set from its beginning to its end. */
+  #pid: number | undefined;
+  #sinceMs = 0;
+  /** When it was given to the workers, by the wall clock. */
+  #givenMs = 0;
+  #run: SharedRun | undefined;
+  /** The attempt with a process of its own, where there is no worker. */
+  #alone: Attempt | undefined;
+
+  constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor, pool: SharedPython) {
+    this.#site = site;
+    this.#plan = plan;
+    this.#actor = actor;
+    this.#pool = pool;
+    this.#waits = site.waits.child();
+    this.#scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
+    this.#output = new SharedOutput(plan.directory);
+    this.#telemetry = new RunTelemetry(site, plan, actor, this.#waits, {
+      pid: () => this.#pid,
+      onConditionMet: (detail) => this.#kill({ type: 'early_termination', detail }),
+    });
+  }
+
+  end(type: 'abandoned' | 'interrupted', detail: string): void {
+    if (this.#alone === undefined) this.#kill({ type, detail });
+    else this.#alone.end(type, detail);
+  }
+
+  /** The worker prepares the run as it begins it. */
+  async prepare(): Promise<void> {}
+
+  async discard(): Promise<void> {}
+
+  remains(): { what: string; gone: Promise<void> } | undefined {
+    if (this.#alone !== undefined) return this.#alone.remains();
+    const what = [
+      ...this.#survivors.map((it) => `process ${describeProcess(it)} survives SIGKILL`),
+      ...this.#waits.overdue.map((it) => `${it} does not return`),
+    ];
+    return what.length === 0 ? undefined : { what: what.join(', '), gone: this.#gone() };
+  }
+
+  async #gone(): Promise<void> {
+    await this.#waits.idle();
+    if (this.#survivors.length > 0) while ((await this.#scope.clear(this.#site.clock, true)).length > 0);
+  }
+
+  async run(calls: RunCalls = {}): Promise<AttemptEnd> {
+    let end: AttemptEnd;
+    try {
+      const invalid = planFault(this.#plan, this.#site);
+      end =
+        invalid === undefined
+          ? await this.#execute(calls)
+          : { type: 'fail', reason: 'invalid', error_message: invalid };
+    } catch (error) {
+      this.#cancelled.abort();
+      if (isDiskFull(error)) end = infrastructure(`the disk of ${this.#plan.directory} is full`);
+      else if (error instanceof DeadlineError) end = infrastructure(`the machine does not answer: ${error.message}`);
+      else end = infrastructure(`the runner could not execute the run: ${oneLine(error)}`);
+    }
+    this.#actor.send({ type: 'ENDED', survivors: this.#survivors.length });
+    return this.#actor.killedFor?.type === 'abandoned' ? { type: 'abandoned' } : end;
+  }
+
+  async #execute(calls: RunCalls): Promise<AttemptEnd> {
+    const notes = this.#plan.attempt > 1 ? await prepareCheckpoint(this.#site, this.#plan) : [];
+    const fault = await this.#telemetry.start();
+    if (fault !== undefined) return { type: 'fail', ...fault };
+    try {
+      if (this.#actor.killedFor !== undefined) return { type: 'abandoned' };
+      this.#givenMs = this.#site.clock.now();
+      if (!(await hasReportedCode(this.#site, this.#plan))) return CODE_CHANGED;
+      const recording = this.#recording(calls);
+      const { timeoutSecs } = this.#plan;
+      this.#run = {
+        order: {
+          env: {
+            SVC_RUN_CONFIG: this.#plan.runConfigPath,
+            ...this.#telemetry.variables,
+            SVC_OUTPUT_DIR: this.#plan.directory,
+            ...continuationOf(this.#plan),
+          },
+          seed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
+          config: `${stringifyExact(this.#plan.runConfig)}\n`,
+        },
+        lane: this.#plan.lane ?? 0,
+        scope: this.#scope,
+        // The time limit counts from the start that was reported.
+        patienceMs: timeoutSecs > 0 ? Math.min(PATIENCE_MS, (timeoutSecs * 1000) / 10) : PATIENCE_MS,
+        cancelled: this.#cancelled.signal,
+        begun: (pid, sinceMs) => {
+          this.#begin(pid, sinceMs);
+          recording.begin(pid);
+        },
+        output: (stream, output: Readable) => this.#output.take(stream, output),
+      };
+      const ended = await this.#pool.execute(this.#run);
+      await recording.end();
+      if (ended.type === 'alone') return await this.#executeAlone(calls);
+      return await this.#conclude(ended, notes, calls);
+    } finally {
+      await this.#telemetry.close(this.#survivors.length === 0).catch(() => {});
+      await this.#output.discard(this.#waits);
+    }
+  }
+
+  #begin(pid: number, sinceMs: number): void {
+    const { clock } = this.#site;
+    const { timeoutSecs } = this.#plan;
+    this.#pid = pid;
+    this.#sinceMs = sinceMs;
+    this.#actor.send({ type: 'LAUNCHED', pid });
+    if (this.#cancelled.signal.aborted) this.#scope.kill();
+    if (timeoutSecs > 0) this.#endTimeLimit = clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' }));
+  }
+
+  #endTimeLimit: () => void = () => {};
+
+  /** Records the process of a run that is not very short, so that a successor of this runner finds it. */
+  #recording({ launched }: RunCalls): { begin: (pid: number) => void; end: () => Promise<void> } {
+    const { clock } = this.#site;
+    let recorded: Promise<void> | undefined;
+    let cancel = (): void => {};
+    return {
+      begin: (pid) => {
+        cancel = clock.after(RECORDED_MS, () => {
+          const recording = launched?.(pid, this.#scope.leaderStart) ?? Promise.resolve();
+          recorded = this.#waits.within(LAUNCHED_MS, 'recording its process', recording);
+          recorded.catch(() => this.#cancelled.abort());
+        });
+      },
+      end: async () => {
+        cancel();
+        this.#endTimeLimit();
+        await recorded;
+      },
+    };
+  }
+
+  async #executeAlone(calls: RunCalls): Promise<AttemptEnd> {
+    await this.#telemetry.close(true);
+    const plan = { ...this.#plan, notes: () => [ALONE, ...(this.#plan.notes?.() ?? [])] };
+    this.#alone = new Attempt(this.#site, plan, this.#actor);
+    return await this.#alone.run(calls);
+  }
+
+  async #conclude(
+    ended: Exclude<SharedEnding, { type: 'alone' }>,
+    prepared: readonly string[],
+    { ended: onEnded }: RunCalls,
+  ): Promise<AttemptEnd> {
+    const { clock, workingDirectory, leaving } = this.#site;
+    if (ended.type === 'fault') {
+      onEnded?.();
+      return ended.code === 'ENOSPC' || ended.code === 'EDQUOT'
+        ? infrastructure(`the disk of ${this.#plan.directory} is full`)
+        : infrastructure(`its directory could not be made: ${ended.fault}`);
+    }
+    const ending: Ending = ended.type === 'ended' ? { type: 'exit', code: ended.code } : ended;
+    const elapsedMs = ended.type === 'ended' ? ended.ms : clock.monotonicMs() - this.#sinceMs;
+    // A run that left its worker as it was has no processes.
+    if (ended.type !== 'ended' || ended.left.length > 0)
+      this.#survivors = await this.#scope.clear(clock, true, KILL_DEADLINE_MS);
+    this.#pid = undefined;
+    if (this.#survivors.length === 0) onEnded?.();
+    const notes = await this.#output.finish(this.#waits);
+    if (ended.type === 'ended') notes.push(...traceNotes(ended));
+    if (this.#survivors.length > 0) notes.push(survivorsNote(this.#survivors));
+    if (this.#scope.limitFault !== undefined)
+      notes.push(`container.memory_limit and cpu_limit did not take effect: ${this.#scope.limitFault}`);
+    const telemetry = await this.#summary(notes);
+    const { killedFor } = this.#actor;
+    const interruption = killedFor === undefined ? await interruptionOf(clock, leaving, ending) : undefined;
+    const text =
+      ended.type === 'ended' && this.#output.isEmpty && telemetry?.location == null ? ended.metadata : undefined;
+    return await concludeAttempt(clock, this.#waits, {
+      interruption,
+      plan: this.#plan,
+      workingDirectory,
+      simulation: this.#output,
+      artifacts: text === undefined ? undefined : artifactsOfText(this.#plan.directory, text),
+      ending,
+      command: this.#plan.engine.entrypoint,
+      elapsedMs,
+      telemetry,
+      codeChange: await codeChange(this.#site, this.#plan, this.#givenMs),
+      killedFor: this.#actor.killedFor,
+      exceededMemory: this.#scope.exceededMemory,
+      notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
+    });
+  }
+
+  async #summary(notes: string[]): Promise<TelemetrySummary | undefined> {
+    try {
+      return await this.#telemetry.close(this.#survivors.length === 0);
+    } catch (error) {
+      notes.push(`telemetry was not stored completely: ${oneLine(error)}`);
+      return undefined;
+    }
+  }
+
+  #kill(cause: KillCause): void {
+    if (!this.#actor.send({ type: 'KILL', cause })) return;
+    if (this.#pid !== undefined) {
+      this.#scope.kill();
+      this.#site.clock.after(KILL_DEADLINE_MS, () => {
+        if (this.#run !== undefined) this.#pool.giveUp(this.#run);
+      });
+    }
+    this.#cancelled.abort();
+  }
+}
+
+/** For the result of a run that had a process of its own although its study wants shared ones. */
+export const ALONE = 'it had a process of its own: no shared interpreter could execute it; only a warm Python has them';
+
+function traceNotes({ restored, left }: RunEnd): string[] {
+  return [
+    ...restored.map((it) => `it ${it}: undone before the next run of its process`),
+    ...left.map((it) => `it ${it}: its process was ended after it`),
+  ];
+}

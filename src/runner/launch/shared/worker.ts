@@ -1,0 +1,310 @@
+/** One worker: a process that executes run after run. It begins the runs it was given in their order, and is fed ahead. */
+import type { Socket } from 'node:net';
+import type { Duplex, Readable } from 'node:stream';
+import { sleep, type Clock } from '../../../base/clock.ts';
+import type { ProcessScope } from '../../processes/process-scope.ts';
+import type { Ending, LaunchedProcess } from '../launcher.ts';
+import { MarkedOutput } from './marked-output.ts';
+import { RunNumbers, type Connections, type Rendezvous } from './rendezvous.ts';
+
+/** A run as a worker takes it. */
+export interface WorkerOrder {
+  env: Readonly<Record<string, string>>;
+  seed: number;
+  /** The text of the run configuration. */
+  config: string;
+}
+
+/** The end of a run that has left the worker as it was, or nearly so. */
+export interface RunEnd {
+  code: number;
+  ms: number;
+  /** Changes that were undone, each as a clause without its subject. */
+  restored: readonly string[];
+  /** Changes for which the worker ended. */
+  left: readonly string[];
+  /** The text of `metadata.json` where that is the only file of the run, null where there is none; absent: not known. */
+  metadata?: string | null;
+}
+
+/** The directory of a run could not be made; `code`: of the system. */
+export interface RunFault {
+  fault: string;
+  code: string;
+}
+
+/** A run that was given to a worker. */
+interface Given<Run> {
+  id: number;
+  run: Run;
+  /** Its beginning was announced. */
+  isAnnounced: boolean;
+  end?: RunEnd | RunFault;
+}
+
+export interface WorkerCalls<Run> {
+  /** The run is executed from now on. */
+  begun: (run: Run, sinceMs: number) => void;
+  /** The run has printed its first byte on the stream. */
+  output: (run: Run, stream: 'stdout' | 'stderr', output: Readable) => void;
+  ended: (run: Run, end: RunEnd | RunFault) => void;
+  /** A file of the program has changed: nothing more is executed by this program. */
+  stale: () => void;
+  /**
+   * The worker has ended. `lost`: the run that ended it, or ended with it; `displaced`: the run whose beginning was announced and that
+   * it has not begun; `unbegun`: the others.
+   */
+  gone: (ending: Ending, runs: { lost?: Run; displaced?: Run; unbegun: readonly Run[] }) => void;
+}
+
+/** Longest time for the last messages of a worker that has ended. */
+const LAST_MESSAGES_MS = 10_000;
+/** The same for its output, which processes of the run may keep open. */
+const LAST_OUTPUT_MS = 500;
+/** How long the messages of a worker that has more runs are collected. */
+const READ_MS = 8;
+const MOST_LINE_BYTES = 1 << 20;
+
+export class Worker<Run> {
+  /** Its processes, their group and their cgroup. */
+  readonly scope: ProcessScope;
+  readonly pid: number;
+  readonly #clock: Clock;
+  readonly #control: Duplex;
+  readonly #numbers: RunNumbers;
+  readonly #outputs: { stdout: MarkedOutput; stderr: MarkedOutput };
+  readonly #calls: WorkerCalls<Run>;
+  readonly #sockets: readonly Socket[];
+  #isPaused = false;
+  readonly #given: Given<Run>[] = [];
+  #lastId = 0;
+  #rest = '';
+  /** False from the message on that it ends after a run, or when it was ended. */
+  #isTaking = true;
+  #isStale = false;
+  /** It has said that it executes no further run. */
+  #isEnding = false;
+  #isRetired = false;
+
+  private constructor(
+    process: LaunchedProcess & { pid: number; scope: ProcessScope },
+    { control, stdout, stderr }: Connections,
+    numbers: RunNumbers,
+    token: string,
+    clock: Clock,
+    calls: WorkerCalls<Run>,
+  ) {
+    this.pid = process.pid;
+    this.scope = process.scope;
+    this.#clock = clock;
+    this.#control = control;
+    this.#numbers = numbers;
+    this.#calls = calls;
+    const marked = (socket: Socket, name: 'stdout' | 'stderr'): MarkedOutput =>
+      new MarkedOutput(
+        socket,
+        token,
+        (output) => this.#print(name, output),
+        () => this.#advance(),
+      );
+    this.#outputs = { stdout: marked(stdout, 'stdout'), stderr: marked(stderr, 'stderr') };
+    control.on('data', (data: Buffer) => this.#take(data));
+    this.#sockets = [control, stdout, stderr];
+    for (const stream of this.#sockets) {
+      stream.on('data', () => this.#pause());
+      stream.resume();
+    }
+    void process.ended.then((ending) => this.#gone(ending));
+  }
+
+  /** Takes over a process that the forkserver has created, when it has connected. Undefined when it has ended before. */
+  static async open<Run>(
+    process: LaunchedProcess & { pid: number; scope: ProcessScope },
+    rendezvous: Rendezvous,
+    { token, pipe, connections }: { token: string; pipe: string; connections: Promise<Connections> },
+    clock: Clock,
+    calls: WorkerCalls<Run>,
+  ): Promise<Worker<Run> | Ending> {
+    for (const stream of [process.stdout, process.stderr]) stream.resume();
+    const found = await Promise.race([connections, process.ended]);
+    if ('type' in found) {
+      rendezvous.forget(token);
+      return found;
+    }
+    return new Worker(process, found, new RunNumbers(pipe), token, clock, calls);
+  }
+
+  /** How many runs it has, with its current run. */
+  get size(): number {
+    return this.#given.length;
+  }
+
+  /** True when it may be given runs. */
+  get isTaking(): boolean {
+    return this.#isTaking;
+  }
+
+  /** True when it has this run, begun or not. */
+  has(run: Run): boolean {
+    return this.#given.some((it) => it.run === run);
+  }
+
+  /** Gives it runs to execute after those that it has. */
+  give(runs: readonly { run: Run; order: WorkerOrder }[]): void {
+    const isIdle = this.#given.length === 0;
+    const ids: number[] = [];
+    let lines = '';
+    for (const { run, order } of runs) {
+      const id = (this.#lastId += 1);
+      ids.push(id);
+      lines += `${JSON.stringify({ id, ...order })}\n`;
+      this.#given.push({ id, run, isAnnounced: false });
+    }
+    this.#control.write(lines);
+    this.#numbers.give(ids);
+    if (isIdle) this.#begin();
+  }
+
+  /** The runs that it has not begun and will not begin. */
+  takeBack(): Run[] {
+    const ids = new Set(this.#numbers.takeBack());
+    const [first] = this.#given;
+    // A run whose beginning was announced stays.
+    if (first?.isAnnounced === true && ids.delete(first.id)) this.#numbers.give([first.id]);
+    return this.#remove(ids);
+  }
+
+  #remove(ids: ReadonlySet<number>): Run[] {
+    const taken: Run[] = [];
+    for (const it of this.#given.filter(({ id }) => ids.has(id))) {
+      this.#given.splice(this.#given.indexOf(it), 1);
+      taken.push(it.run);
+    }
+    return taken;
+  }
+
+  /** Takes no further run, and ends with those that it has. */
+  retire(): void {
+    this.#isTaking = false;
+    this.#isRetired = true;
+    if (this.#given.length === 0) this.kill();
+  }
+
+  /** Ends it at once; a run that it executes is lost. */
+  kill(): void {
+    this.#isTaking = false;
+    this.scope.kill();
+  }
+
+  /** Reads the messages of several short runs together: each reading costs more than a message. */
+  #pause(): void {
+    if (this.#isPaused || this.#given.length < 2 || !this.#isTaking) return;
+    this.#isPaused = true;
+    for (const it of this.#sockets) it.pause();
+    this.#clock.after(READ_MS, () => {
+      this.#isPaused = false;
+      for (const it of this.#sockets) it.resume();
+    });
+  }
+
+  #take(data: Buffer): void {
+    const lines = (this.#rest + data.toString()).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > MOST_LINE_BYTES) this.kill();
+    for (const line of lines) this.#message(line);
+    this.#advance();
+  }
+
+  /** A message is its own word: nothing that it says concerns another run than those it has. */
+  #message(line: string): void {
+    const message = parsed(line);
+    if (message === undefined) return this.kill();
+    if ('stale' in message) {
+      this.#isTaking = false;
+      this.#isStale = true;
+      return;
+    }
+    const given = this.#given.find(({ id }) => id === message.id);
+    if (given === undefined) return this.kill();
+    given.end = message;
+    if (!('last' in message) || !message.last) return;
+    this.#isTaking = false;
+    this.#isEnding = true;
+  }
+
+  /** Ends the runs whose message and marks have come, in their order. */
+  #advance(isClosed = false): void {
+    const { stdout, stderr } = this.#outputs;
+    for (let it = this.#given[0]; it?.end !== undefined; it = this.#given[0]) {
+      if (!isClosed && (stdout.lastId < it.id || stderr.lastId < it.id)) return;
+      this.#given.shift();
+      this.#calls.ended(it.run, it.end);
+      this.#begin();
+    }
+    if (this.#isRetired && this.#given.length === 0) this.kill();
+  }
+
+  #begin(): void {
+    const next = this.#given[0];
+    if (next === undefined || this.#isEnding) return;
+    next.isAnnounced = true;
+    this.#calls.begun(next.run, this.#clock.monotonicMs());
+  }
+
+  #print(name: 'stdout' | 'stderr', output: Readable): void {
+    const ofStream = this.#outputs[name].lastId;
+    // The output of a run comes after the mark of the one before it on the same stream.
+    const given = this.#given.find(({ id }) => id > ofStream);
+    if (given === undefined) output.resume();
+    else this.#calls.output(given.run, name, output);
+  }
+
+  async #gone(ending: Ending): Promise<void> {
+    this.#isTaking = false;
+    const { stdout, stderr } = this.#outputs;
+    const ids = new Set(this.#numbers.takeBack());
+    const [first] = this.#given;
+    const isWaiting = first?.isAnnounced === true && ids.delete(first.id);
+    const unbegun = this.#remove(ids);
+    for (const it of this.#sockets) it.resume();
+    // The last messages may still be in the connections; a process that it has left may keep them open.
+    const read = Promise.all([stdout.ended(), stderr.ended()]);
+    await Promise.race([closed(this.#control), sleep(this.#clock, LAST_MESSAGES_MS)]);
+    await Promise.race([read, sleep(this.#clock, LAST_OUTPUT_MS)]);
+    this.#control.destroy();
+    for (const it of [stdout, stderr]) it.close();
+    this.#advance(true);
+    this.#numbers.close();
+    const [current, ...others] = this.#given.splice(0).map(({ run }) => run);
+    const runs = { unbegun: [...others, ...unbegun] };
+    if (this.#isStale) this.#calls.stale();
+    if (current === undefined) this.#calls.gone(ending, runs);
+    else if (this.#isStale || isWaiting) this.#calls.gone(ending, { ...runs, displaced: current });
+    else this.#calls.gone(ending, { ...runs, lost: current });
+  }
+}
+
+function closed(stream: Duplex): Promise<void> {
+  return stream.closed ? Promise.resolve() : new Promise((resolve) => stream.once('close', () => resolve()));
+}
+
+type Message = (RunEnd & { id: number; last: boolean }) | (RunFault & { id: number }) | { id: number; stale: string };
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((it) => typeof it === 'string');
+
+function parsed(line: string): Message | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { id, stale, fault, code, ms, restored, left, last, metadata } = value as Record<string, unknown>;
+  if (!Number.isSafeInteger(id)) return undefined;
+  if (typeof stale === 'string') return { id: Number(id), stale };
+  if (typeof fault === 'string' && typeof code === 'string') return { id: Number(id), fault, code };
+  if (metadata !== undefined && metadata !== null && typeof metadata !== 'string') return undefined;
+  const isEnd = Number.isInteger(code) && typeof ms === 'number' && typeof last === 'boolean';
+  return isEnd && isTexts(restored) && isTexts(left) ? (value as Message) : undefined;
+}
