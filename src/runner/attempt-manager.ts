@@ -233,8 +233,9 @@ export class AttemptManager {
     held.slot = slot;
     if (shared !== undefined && lane !== undefined) shared.lane = lane.lane;
     const sinceMs = site.clock.monotonicMs();
-    const onEnded = (): void => {
+    const onEnded = (ms?: number): void => {
       held.hasEnded = true;
+      lane?.note(ms ?? 0);
       slot.free();
       if (lane === undefined) this.ahead.note(site.clock.monotonicMs() - sinceMs);
       else this.ahead.note(lane.meanMs(), { isShared: true });
@@ -257,7 +258,7 @@ export class AttemptManager {
   async #execute(
     held: ActiveAttempt,
     { planned, record, recorded }: Claimed,
-    onEnded: () => void,
+    onEnded: (ms?: number) => void,
   ): Promise<Ended | undefined> {
     const { spool, reporter, site, leaving } = this.#options;
     const { actor } = held;

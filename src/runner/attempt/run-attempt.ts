@@ -41,8 +41,8 @@ export interface RunCalls {
    * `processStart` returns it.
    */
   launched?: (pid: number, start: string | undefined) => Promise<void>;
-  /** No process of the run is left: the next run may start while this one is concluded. Not called when some survive. */
-  ended?: () => void;
+  /** No process of the run is left: the next run may start. Not called when some survive. `ms`: its duration, where it shares its process. */
+  ended?: (ms?: number) => void;
 }
 
 /** An attempt that is executed, with a process of its own or in a shared process. */

@@ -7,8 +7,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Remains, Slot, SlotRequest, Slots } from './slots.ts';
 
 /** Runs that would execute within this time are started ahead; within a twentieth of their time limit if that is less. */
-const AHEAD_MS = 200;
-const MOST_AHEAD = 160;
+const AHEAD_MS = 800;
+const MOST_AHEAD = 80;
 /** A run of this length waits for its own slot. */
 const LONG_MS = 100;
 /** A lane that has had its slot for this long gives it to others that wait for one. */
@@ -19,7 +19,9 @@ const WEIGHT = 0.1;
 /** A slot of a run in a lane. */
 export interface LaneSlot extends Slot {
   lane: number;
-  /** Mean time between two runs of a lane of this kind. */
+  /** Takes the duration of the run. */
+  note: (ms: number) => void;
+  /** Mean duration of runs of this kind: of their execution, since the time between two ends is also that of a runner that waits. */
   meanMs: () => number;
 }
 
@@ -32,8 +34,6 @@ interface Lane {
   size: number;
   /** Runs are started together: a lane that is full takes more when half of them have ended. */
   isFilling: boolean;
-  /** Time of the last end, or of the first run since it was empty. */
-  atMs: number;
 }
 
 interface Waiting {
@@ -107,7 +107,6 @@ export class Lanes {
         sinceMs: nowMs,
         size: 0,
         isFilling: true,
-        atMs: nowMs,
       };
       kind.lanes.add(lane);
       this.#serve(key, kind);
@@ -132,19 +131,20 @@ export class Lanes {
   }
 
   #slotOf(lane: Lane, kind: Kind): LaneSlot {
-    if (lane.size === 0) lane.atMs = this.#clock.monotonicMs();
     lane.size += 1;
     let isExecuting = true;
     let isOpen = true;
     const end = (): void => {
       isExecuting = false;
       lane.size -= 1;
-      this.#note(lane, kind);
       this.#serve(lane.key, kind);
       this.#endIfEmpty(lane, kind);
     };
     return {
       lane: lane.number,
+      note: (ms) => {
+        kind.meanMs = kind.meanMs === undefined ? ms : kind.meanMs + WEIGHT * (ms - kind.meanMs);
+      },
       meanMs: () => kind.meanMs ?? 0,
       free: () => {
         if (isExecuting) end();
@@ -156,13 +156,6 @@ export class Lanes {
         if (isExecuting) end();
       },
     };
-  }
-
-  #note(lane: Lane, kind: Kind): void {
-    const nowMs = this.#clock.monotonicMs();
-    const ms = nowMs - lane.atMs;
-    lane.atMs = nowMs;
-    kind.meanMs = kind.meanMs === undefined ? ms : kind.meanMs + WEIGHT * (ms - kind.meanMs);
   }
 
   /** The slot has remains of a run: it is lost until they are gone, and the other runs of the lane end without it. */

@@ -208,7 +208,7 @@ export class SharedAttempt implements Execution {
     if (ended.type !== 'ended' || ended.left.length > 0)
       this.#survivors = await this.#scope.clear(clock, true, KILL_DEADLINE_MS);
     this.#pid = undefined;
-    if (this.#survivors.length === 0) onEnded?.();
+    if (this.#survivors.length === 0) onEnded?.(elapsedMs);
     const notes = await this.#output.finish(this.#waits);
     if (ended.type === 'ended') notes.push(...traceNotes(ended));
     if (this.#survivors.length > 0) notes.push(survivorsNote(this.#survivors));

@@ -11,8 +11,8 @@ import { lossOf, type SharedEnding, type SharedRun, type WorkerSource } from './
 import { Worker, type RunEnd, type WorkerCalls } from './worker.ts';
 
 /** A worker has runs for about this time, so that it never waits for the runner. */
-const FED_MS = 60;
-const MOST_FED = 60;
+const FED_MS = 400;
+const MOST_FED = 40;
 /** Runs after a run that takes longer are given to others. */
 const LONG_RUN_MS = 100;
 /** A worker without runs is ended after this time. */
@@ -51,6 +51,8 @@ interface Pooled {
 }
 
 export class SharedPython {
+  /** The digest of the code that the workers have loaded. */
+  readonly code: string | undefined;
   readonly #options: SharedPythonOptions;
   /** Runs that no worker has, the next first. */
   readonly #pending: Run[] = [];
@@ -64,11 +66,7 @@ export class SharedPython {
 
   constructor(options: SharedPythonOptions) {
     this.#options = options;
-  }
-
-  /** The digest of the code that the workers have loaded. */
-  get code(): string | undefined {
-    return this.#options.code;
+    this.code = options.code;
   }
 
   /** Starts a worker where there is none, so that the first run does not wait for it. @param scope of a run with these limits. */

@@ -200,10 +200,13 @@ export class Worker<Run> {
   #pause(): void {
     if (this.#isPaused || this.#given.length < 2 || !this.#isTaking) return;
     this.#isPaused = true;
-    for (const it of this.#sockets) it.pause();
-    this.#clock.after(READ_MS, () => {
-      this.#isPaused = false;
-      for (const it of this.#sockets) it.resume();
+    // All three have been read by then: a run has ended when its message and both marks have come.
+    this.#clock.soon(() => {
+      for (const it of this.#sockets) it.pause();
+      this.#clock.after(READ_MS, () => {
+        this.#isPaused = false;
+        for (const it of this.#sockets) it.resume();
+      });
     });
   }
 
