@@ -167,7 +167,7 @@ export class AttemptManager {
     return true;
   }
 
-  /** Ends the attempt without an outcome; one that exists is reported all the same. @param isOver no runner executes the run again. */
+  /** Ends the attempt without an outcome; an outcome that exists is reported all the same. @param isOver no runner executes the run again. */
   drop(ref: AttemptRef, why: string, isOver = false): void {
     const held = this.#held.get(keyOf(ref));
     if (held === undefined) return;

@@ -10,6 +10,8 @@ import { collectArtifacts } from '../files/artifacts.ts';
 import type { Artifacts } from '../files/artifacts.ts';
 import type { CodeChange } from '../code/engine-codes.ts';
 import { launchFault } from '../launch/engine.ts';
+import type { ProcessInfo } from '../processes/proc-fs.ts';
+import { describeProcess } from '../processes/process-scope.ts';
 import { measuredMembers, telemetryNotes } from './measured.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 import type { Ending } from '../launch/launcher.ts';
@@ -177,3 +179,7 @@ async function isFull(waits: Waits, directory: string): Promise<boolean> {
     return false;
   }
 }
+
+/** For the result of a run whose processes survive. */
+export const survivorsNote = (survivors: readonly ProcessInfo[]): string =>
+  `${String(survivors.length)} of its processes could not be ended: ${survivors.map(describeProcess).join(', ')}`;

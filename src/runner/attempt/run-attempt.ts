@@ -18,11 +18,10 @@ import { commandOf } from '../launch/engine.ts';
 import { continuationOf, environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
-import { CODE_CHANGED, concludeAttempt, infrastructure } from './outcome.ts';
+import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { interruptionOf } from './interruption.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
-import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
 import { codeChange, hasReportedCode } from './run-code.ts';
@@ -317,7 +316,3 @@ export class Attempt {
     if (this.#actor.send({ type: 'KILL', cause })) this.#simulation?.kill();
   }
 }
-
-/** For the result of a run whose processes survive. */
-export const survivorsNote = (survivors: readonly ProcessInfo[]): string =>
-  `${String(survivors.length)} of its processes could not be ended: ${survivors.map(describeProcess).join(', ')}`;

@@ -19,10 +19,10 @@ import type { TelemetrySummary } from '../../telemetry/server.ts';
 import { DeadlineError, type Waits } from '../../waits.ts';
 import { continuationOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
 import { interruptionOf } from '../interruption.ts';
-import { CODE_CHANGED, concludeAttempt, infrastructure, type AttemptEnd } from '../outcome.ts';
+import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote, type AttemptEnd } from '../outcome.ts';
 import { codeChange, hasReportedCode } from '../run-code.ts';
 import { planFault, prepareCheckpoint } from '../preparation.ts';
-import { Attempt, survivorsNote, type Execution, type RunCalls } from '../run-attempt.ts';
+import { Attempt, type Execution, type RunCalls } from '../run-attempt.ts';
 import { RunTelemetry } from './run-telemetry.ts';
 import { SharedOutput } from './shared-output.ts';
 

@@ -132,8 +132,7 @@ export class SharedPython {
         busy += 1;
         best.sinceMs = nowMs;
       }
-      const run = this.#pending.shift();
-      if (run === undefined) break;
+      const run = this.#pending.shift()!;
       const batch = batches.get(best) ?? [];
       batches.set(best, batch);
       batch.push(run);
