@@ -232,6 +232,7 @@ export const batchMachine = setup({
   initial: 'Pending',
   context: ({ input }) => ({
     ...input,
+    designHash: input.designHash,
     canaryRuns: input.canaryRuns,
     maxFailures: input.maxFailures,
     requirements: input.requirements,

@@ -104,6 +104,13 @@ export const FunctionCode = named(
       pattern: '^[0-9]{1,2}[.][0-9]{1,3}$',
       description: 'The Python that it was serialised by and runs with, e.g. `3.11`.',
     }),
+    source: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description:
+          'A digest of the source of the function, equal where the same source was serialised to other bytes. A study is found again by it.',
+      }),
+    ),
   }),
 );
 export type FunctionCode = Static<typeof FunctionCode>;

@@ -31,6 +31,9 @@ const batchInput = {
   batchId,
   name: text('As submitted.'),
   configHash: text('Digest of the configuration.'),
+  designHash: Type.Optional(
+    text('Digest of the design without its seed and its number of runs; absent: submitted to an older version.'),
+  ),
   createdAtMs: time('When it was submitted.'),
   simulationName: text('Which runners may take its runs.'),
   totalJobs: count('Its number of runs.'),

@@ -23,6 +23,11 @@ export const Batch = named(
     completed_jobs: int32('Number of Completed jobs.'),
     failed_jobs: int32('Number of Failed and Timeout jobs.'),
     config_hash: text('Digest of the configuration: equal for equal studies.'),
+    design_hash: Type.Optional(
+      text(
+        'Digest of the design without its seed and its number of runs: equal for studies whose runs are those of one design. Absent for a study of an older version.',
+      ),
+    ),
     created_at: timestamp('When it was submitted.'),
     started_at: Type.Optional(timestamp('When its first run was claimed; absent before.')),
     ended_at: Type.Optional(timestamp('When its last run ended; absent while it is open.')),

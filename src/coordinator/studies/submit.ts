@@ -1,6 +1,7 @@
 /** Submission of a study, as one record for any number of runs. */
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
+import { designHash } from '../../domain/identity/design.ts';
 import { configHash } from '../../domain/study/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
@@ -117,6 +118,7 @@ function batchInput(
     batchId,
     name: submission.name,
     configHash: configHash({ ...config, monte_carlo: { ...monte_carlo, seed } }),
+    designHash: designHash(submission),
     createdAtMs: now,
     simulationName: config.simulation.name,
     totalJobs,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { BatchConfig } from '../../contract/types.ts';
 
 /** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   // A list of numbers may have a million: written at once, as each alone would be.
   if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return JSON.stringify(value);

@@ -104,6 +104,7 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
     config_hash: c.configHash,
     created_at: timestamp(c.createdAtMs),
   };
+  if (c.designHash !== undefined) batch.design_hash = c.designHash;
   if (c.startedAtMs !== undefined) batch.started_at = timestamp(c.startedAtMs);
   // A cancellation sets the time before the last active run has ended.
   if (isTerminal(value) && c.endedAtMs !== undefined) batch.ended_at = timestamp(c.endedAtMs);

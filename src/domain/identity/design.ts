@@ -1,0 +1,46 @@
+/** The design of a study, as a digest by which it is found again, and the members in which two submissions differ. Pure. */
+import { createHash } from 'node:crypto';
+import type { BatchSubmission, Seed } from '../../contract/types.ts';
+import { MEMBERS, type Part } from './members.ts';
+import { valuesOf } from './values.ts';
+
+const SEED = '/config/monte_carlo/seed';
+const DESIGN = MEMBERS.filter((it) => it.part === 'design');
+
+/** The submission with the identity of its function alone: its source where that is known, else the digest of its bytes. */
+function identified({ code: _, ...submission }: BatchSubmission): Omit<BatchSubmission, 'code'> {
+  const { simulation } = submission.config;
+  if (simulation.code?.source === undefined) return submission;
+  const { sha256: __, ...known } = simulation.code;
+  const config = { ...submission.config, simulation: { ...simulation, code: known as typeof simulation.code } };
+  return { ...submission, config };
+}
+
+/** SHA-256 (64 hex digits) of the design without its seed, which is drawn where a submission has none: equal for equal designs. */
+export function designHash(submission: BatchSubmission): string {
+  const values = valuesOf(identified(submission), DESIGN);
+  values.delete(SEED);
+  const lines = [...values].map(([pointer, text]) => `${JSON.stringify(pointer)}:${text}`).sort();
+  return createHash('sha256')
+    .update(`simbatch-design/1\n${lines.join('\n')}`)
+    .digest('hex');
+}
+
+/** True when a study with the seed `used` serves a submission with the seed `wanted`: without a seed, any is as good. */
+export const acceptsSeed = (wanted: Seed | null | undefined, used: Seed): boolean =>
+  wanted === null || wanted === undefined || BigInt(wanted) === BigInt(used);
+
+/** The JSON Pointers of the members in which two submissions differ, by their part, in the order of the table. */
+export type Differences = Record<Part, string[]>;
+
+/** Compares two submissions member by member. A function with the same source is the same, whatever its bytes. */
+export function differences(before: BatchSubmission, after: BatchSubmission): Differences {
+  const [first, second] = [identified(before), identified(after)];
+  const found: Differences = { design: [], judgement: [], count: [], execution: [] };
+  for (const member of MEMBERS) {
+    const [old, changed] = [valuesOf(first, [member]), valuesOf(second, [member])];
+    for (const pointer of new Set([...old.keys(), ...changed.keys()]))
+      if (old.get(pointer) !== changed.get(pointer)) found[member.part].push(pointer);
+  }
+  return found;
+}
