@@ -4,8 +4,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
 
+/** Where tests are, and a file that has some. */
+const TESTS = [
+  { place: /^test\/.*\.test\.ts$/, has: /\bit\(/ },
+  { place: /^clients\/python\/tests\/test_\w+\.py$/, has: /^def test_/m },
+];
+const isThere = (path: string): boolean => existsSync(join(packageRoot, path));
+const textOf = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
+
 describe('conventions/boundaries', () => {
-  const text = readFileSync(join(packageRoot, 'docs/security.md'), 'utf8');
+  const text = textOf('docs/security.md');
   const [, section = ''] = /\n## Boundaries\n([^]*?)\n## /.exec(text) ?? [];
   const rows = section
     .split('\n')
@@ -24,9 +32,8 @@ describe('conventions/boundaries', () => {
       const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
       if (files.length === 0) missing.push(`${boundary}: names no test`);
       for (const path of files) {
-        const isTest = path.startsWith('test/') && path.endsWith('.test.ts') && existsSync(join(packageRoot, path));
-        if (!isTest || !/\bit\(/.test(readFileSync(join(packageRoot, path), 'utf8')))
-          missing.push(`${boundary}: ${path}`);
+        const isTest = TESTS.some(({ place, has }) => place.test(path) && isThere(path) && has.test(textOf(path)));
+        if (!isTest) missing.push(`${boundary}: ${path}`);
       }
     }
     expect(missing).to.deep.equal([]);
