@@ -13,17 +13,17 @@ export function CodeLine({ progress: { batch } }: { progress: BatchStatusRespons
   if (others.length > 0) {
     const parts = data.map((it) => `${nameOf(it)} (${it.runs} runs)`);
     return (
-      <p className="small" data-code="several">
+      <span className="small" data-code="several">
         <strong>Several versions of the code:</strong> {parts.join(', ')}
-      </p>
+      </span>
     );
   }
   return (
-    <p className="small soft" data-code="one">
+    <span className="small soft" data-code="one">
       Code {first.digest === null ? 'not known' : <code>{shortCode(first.digest)}</code>}
       {commitOf(first)}
       {first.note === undefined ? '' : ` (${first.note})`}
-    </p>
+    </span>
   );
 }
 

@@ -39,6 +39,7 @@ export function StudyHead({ progress, answer, table }: Props) {
             <strong>{percent(shareOf(progress))}</strong>
           )}
           <End progress={progress} />
+          <CodeLine progress={progress} />
           <Labels batch={batch} />
         </div>
         {isOpen(batch) && <NotifyMe />}
@@ -47,7 +48,6 @@ export function StudyHead({ progress, answer, table }: Props) {
       </div>
       {batch.stopped_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
       <BatchRelations batch={batch} />
-      <CodeLine progress={progress} />
       {batch.budget === undefined || table === undefined ? (
         <StatusBar batchId={batch.id} counts={progress.jobs_by_status} isOk={isOk} large />
       ) : (
