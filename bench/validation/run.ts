@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/base/package.ts';
 import { designCoverage, meanCoverage, quantileCoverage } from './coverage.ts';
 import { boundCoverage, sequentialCost, sequentialErrors } from './error-rates.ts';
 import { printedCoverage } from './printed.ts';
+import { replicateCoverage } from './replicates.ts';
 import { sensitivityErrors } from './sensitivity-errors.ts';
 import { stoppingCoverage } from './stopping.ts';
 import { markdown, placeOf, withTables } from './tables.ts';
@@ -25,6 +26,7 @@ const MAKERS = {
   'printed-coverage': printedCoverage,
   'sensitivity-error': sensitivityErrors,
   'stopping-coverage': stoppingCoverage,
+  'replicate-coverage': replicateCoverage,
 };
 
 const asked = process.argv.slice(2);

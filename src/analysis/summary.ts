@@ -17,7 +17,7 @@ import {
   unfinishedWarnings,
   usedRunsSentence,
 } from './table/header.ts';
-import { type RunTable, outputNames } from './table/run-table.ts';
+import { type RunTable, outputNames, replicateReader } from './table/run-table.ts';
 import type { Warning } from './warning.ts';
 import { listed } from './wording.ts';
 
@@ -80,9 +80,10 @@ function studySentence(table: RunTable, { of, n_used: used, excluded }: AnswerHe
   return states.length === 0 ? statistics : `${states.join(' and ')} study: ${statistics}`;
 }
 
-function methodWarnings({ method, replicates }: RunTable): Warning[] {
+function methodWarnings(table: RunTable): Warning[] {
+  const { method } = table;
   const warnings = dependenceWarnings(method);
-  if (method !== 'latin_hypercube' || replicates !== undefined) return warnings;
+  if (method !== 'latin_hypercube' || replicateReader(table) !== undefined) return warnings;
   const message =
     'the t interval of the mean of one Latin hypercube can be many times too wide (22 and 48 times, measured on a linear model): at least 5, better 8 replicates of 64 runs give a fitting interval';
   return [...warnings, { code: 'conservative', message }];

@@ -138,7 +138,7 @@ export const PRECISION_STATES = ['reached', 'open', 'out-of-reach', 'not-reached
 export type PrecisionState = (typeof PRECISION_STATES)[number];
 
 /** The confidence sequences: see docs/precision.md. */
-export const SEQUENCES = ['beta-binomial', 'empirical-bernstein', 'asymptotic', 'order-statistics'] as const;
+export const SEQUENCES = ['beta-binomial', 'empirical-bernstein', 'asymptotic', 'order-statistics', 'betting'] as const;
 export type SequenceMethod = (typeof SEQUENCES)[number];
 /** Which code executes the runs of a study. `pin`: that of the first attempt that started. */
 export const CODE_RULES = ['any', 'pin'] as const;

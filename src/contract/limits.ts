@@ -32,6 +32,8 @@ export const LIMITS = {
   conditions: 1_000,
   requirements: 100,
   precisions: 20,
+  /** Most replicates in one study: a quantile is looked at on the runs of all of them. */
+  replicates: 10_000,
   variables: 10_000,
   variableNameLength: 256,
   /** Every condition's variable, and 32 others. */

@@ -43,6 +43,12 @@ export const MonteCarloConfig = named(
     replicate: optionalNullable(
       int32('An independent randomisation of the same design: 0 is the first. Null or absent: 0.'),
     ),
+    replicates: optionalNullable(
+      int32(
+        'Of `latin_hypercube` and `quasi_monte_carlo`: how many replicates the runs are, one after the other: independent randomisations of a design of runs / replicates points, as `replicate` numbers them. Null or absent: one design of all runs.',
+        { minimum: 2, maximum: LIMITS.replicates },
+      ),
+    ),
   }),
 );
 export type MonteCarloConfig = Static<typeof MonteCarloConfig>;
@@ -162,7 +168,7 @@ export const StudyPolicy = named(
     stop_when: Type.Optional(
       enumOf(
         STOP_RULES,
-        '`settled`: the open runs are cancelled once every requirement is settled on the complete prefix of runs. `precise`: once every precision is reached on it. Requirements are then looked at continuously.',
+        "`settled`: the open runs are cancelled once every requirement is settled on the complete prefix of runs. `precise`: once every precision is reached on it (of a Latin hypercube or Sobol' study: on its whole `replicates`). Requirements are then looked at continuously.",
       ),
     ),
     precision: Type.Optional(precisions),

@@ -40,6 +40,7 @@ export function configurationSection({ submission, status }: ReportData): Markup
     ['runs of this study', status.batch.total_jobs],
     ['seed', design.seed === undefined || design.seed === null ? 'not known' : String(design.seed)],
     ...(design.run_ids == null ? [] : ([['selected runs', design.run_ids]] as [string, Content][])),
+    ...(design.replicates == null ? [] : ([['replicates', design.replicates]] as [string, Content][])),
     ...(design.replicate == null ? [] : ([['replicate', design.replicate]] as [string, Content][])),
     ['time limit of a run', compute.job_timeout_seconds === 0 ? 'none' : `${compute.job_timeout_seconds} s`],
     ['container image', compute.container.image === '' ? 'none' : compute.container.image],

@@ -2,7 +2,8 @@
 import type { JobStatus } from '../../src/contract/types.ts';
 import type { RunClass } from '../../src/analysis/table/run-class.ts';
 import type { RunTable } from '../../src/analysis/table/run-table.ts';
-import { RunTableBuilder, type RunRecord, type TableLayout } from '../../src/analysis/table/table-builder.ts';
+import type { TableLayout } from '../../src/analysis/table/layout.ts';
+import { RunTableBuilder, type RunRecord } from '../../src/analysis/table/table-builder.ts';
 
 /** A run of a table: a number is a completed run with that value of `y`; a class is a run without one. */
 export type Run = number | RunClass | Omit<RunRecord, 'row'>;

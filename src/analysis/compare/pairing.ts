@@ -1,5 +1,6 @@
 /** Whether two studies are paired by common random numbers: the same draws in the same runs, so that each run is its own control. */
 import type { BatchConfig } from '../../contract/types.ts';
+import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import type { NumericColumn } from '../numeric/columns.ts';
 
 /** How the runs of a study are drawn. Two equal designs use the same random number for the same run and the same name of an input. */
@@ -10,8 +11,10 @@ export interface Design {
   /** The seed in decimal digits. */
   seed: string;
   replicate: number;
-  /** Size of the design, not of the batch. */
+  /** Size of the design, not of the batch; of a study of replicates that of one. */
   runs: number;
+  /** The study has several replicates. */
+  isReplicated?: boolean;
 }
 
 /** One side: its inputs as columns, and the rows of the runs that both studies have. */
@@ -40,9 +43,17 @@ export function designOf(config: BatchConfig | undefined, scheme?: string): Pick
   const seed = config?.monte_carlo.seed ?? undefined;
   if (config === undefined || seed === undefined) return {};
   const { sampling_method: method, runs, replicate } = config.monte_carlo;
+  const replicateRuns = replicateRunsOf(config.monte_carlo);
   const fixed = Object.entries(config.dispersions).filter(([, it]) => it.distribution.type === 'fixed');
   return {
-    design: { scheme, method, seed: String(seed), replicate: replicate ?? 0, runs },
+    design: {
+      scheme,
+      method,
+      seed: String(seed),
+      replicate: replicate ?? 0,
+      runs: replicateRuns ?? runs,
+      isReplicated: replicateRuns !== undefined,
+    },
     fixed: new Set(fixed.map(([name]) => name)),
   };
 }
@@ -87,6 +98,9 @@ function differenceOf(before: Design, after: Design): string | undefined {
   if (before.method !== after.method) return `the sampling methods differ: ${before.method} and ${after.method}`;
   if (before.seed !== after.seed) return `the seeds differ: ${before.seed} and ${after.seed}`;
   if (before.replicate !== after.replicate) return `the replicates differ: ${before.replicate} and ${after.replicate}`;
+  if ((before.isReplicated ?? false) !== (after.isReplicated ?? false)) return 'one study has replicates';
+  if (before.isReplicated === true && before.runs !== after.runs)
+    return `the replicates have ${before.runs} and ${after.runs} runs`;
   // The strata of a Latin hypercube depend on its size.
   const isOtherSize = before.method === 'latin_hypercube' && before.runs !== after.runs;
   return isOtherSize ? `the Latin hypercubes have ${before.runs} and ${after.runs} runs` : undefined;

@@ -5,7 +5,7 @@ import { NumberSeries } from '../numeric/statistics.ts';
 import { noSampleOf } from '../../domain/study/design-method.ts';
 import { answerHeader, dependenceWarnings, missingWarnings } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, completePrefix, outputColumn, statisticRows } from '../table/run-table.ts';
+import { type RunTable, completePrefix, outputColumn, replicateReader, statisticRows } from '../table/run-table.ts';
 import { estimateMean } from './mean.ts';
 import { type MissingOptions, UnknownValues } from './censoring.ts';
 import { type OpenInterval, estimateQuantile } from './quantiles.ts';
@@ -79,16 +79,17 @@ function meanPoints(table: RunTable, output: string, confidence: number): Conver
   const rows = valueRows(table, output);
   const values = outputColumn(table, output) ?? new Float64Array(0);
   const isBoolean = table.booleans.has(output);
-  const { method, replicates } = table;
+  const { method } = table;
+  const replicateOf = replicateReader(table);
   // Part of a Latin hypercube or of a sequence is not a replicate: points are at the ends of whole ones.
-  const byReplicate = replicates !== undefined && method !== 'monte_carlo';
-  const places = byReplicate ? replicateEnds(rows, replicates) : logSpaced(rows.length);
+  const byReplicate = replicateOf !== undefined && method !== 'monte_carlo';
+  const places = byReplicate ? replicateEnds(rows, replicateOf) : logSpaced(rows.length);
   const points: ConvergencePoint[] = [];
   const moments = new NumberSeries();
   const means = new ReplicateMeans();
   for (const [i, row] of rows.entries()) {
     moments.add(values[row]!);
-    if (byReplicate) means.add(replicates[row]!, values[row]!);
+    if (byReplicate) means.add(replicateOf(row), values[row]!);
     if (!places.has(i + 1)) continue;
     const { mean, interval } = estimateMean(method, moments, byReplicate ? means.values() : [], confidence, isBoolean);
     points.push({ n: i + 1, value: mean!, low: interval?.[0] ?? null, high: interval?.[1] ?? null });
@@ -109,10 +110,10 @@ function valueRows(table: RunTable, output: string): Uint32Array {
   return rows.subarray(0, count);
 }
 
-function replicateEnds(rows: Uint32Array, replicates: Uint16Array): Set<number> {
+function replicateEnds(rows: Uint32Array, replicateOf: (row: number) => number): Set<number> {
   const ends = new Set<number>();
   for (let i = 0; i < rows.length; i++)
-    if (i + 1 === rows.length || replicates[rows[i]!] !== replicates[rows[i + 1]!]) ends.add(i + 1);
+    if (i + 1 === rows.length || replicateOf(rows[i]!) !== replicateOf(rows[i + 1]!)) ends.add(i + 1);
   return ends;
 }
 

@@ -1,7 +1,7 @@
 /** The values of one output in the completed runs: sorted, and averaged by replicate. */
 import { NumberSeries } from '../numeric/statistics.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, outputColumn, statisticRows } from '../table/run-table.ts';
+import { type RunTable, outputColumn, replicateReader, statisticRows } from '../table/run-table.ts';
 
 export interface Sample {
   series: NumberSeries;
@@ -15,7 +15,8 @@ export interface Sample {
 export function sampleOf(table: RunTable, name: string): Sample | undefined {
   const values = outputColumn(table, name);
   if (values === undefined) return undefined;
-  const { classes, replicates } = table;
+  const { classes } = table;
+  const replicateOf = replicateReader(table);
   const rows = statisticRows(table);
   const series = new NumberSeries();
   const means = new ReplicateMeans();
@@ -28,9 +29,9 @@ export function sampleOf(table: RunTable, name: string): Sample | undefined {
       continue;
     }
     series.add(value);
-    if (replicates !== undefined) means.add(replicates[row]!, value);
+    if (replicateOf !== undefined) means.add(replicateOf(row), value);
   }
-  return { series, missing, replicateMeans: replicates === undefined ? [series.mean] : means.values() };
+  return { series, missing, replicateMeans: replicateOf === undefined ? [series.mean] : means.values() };
 }
 
 /** The running mean of each replicate. */

@@ -2,7 +2,7 @@
 import type { Direction, WorstRuns } from '../../contract/types.ts';
 import { answerHeader } from '../table/header.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
-import { type RunTable, batchOf, outputColumn, runIdOf } from '../table/run-table.ts';
+import { type RunTable, batchOf, outputColumn, replicateReader, runIdOf } from '../table/run-table.ts';
 
 /** The k >= 0 most extreme completed runs, the most extreme first; of equal values the earlier run. */
 export function worstRuns(table: RunTable, output: string, k: number, direction: Direction = 'largest'): WorstRuns {
@@ -20,8 +20,9 @@ export function worstRuns(table: RunTable, output: string, k: number, direction:
     rows.splice(placeOf(rows, values, value, sign), 0, row);
     if (rows.length > k) rows.pop();
   }
+  const replicateOf = replicateReader(table);
   const runs = rows.map((row): WorstRuns['runs'][number] => {
-    const replicate = table.replicates?.[row];
+    const replicate = replicateOf?.(row);
     return {
       run_id: runIdOf(table, row),
       ...(replicate === undefined ? {} : { replicate }),

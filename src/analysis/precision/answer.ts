@@ -29,8 +29,11 @@ interface Context {
 }
 
 /** The answer about one precision. */
-export function reachedOf(sight: PrecisionSight, { open, limits, units }: Context): PrecisionReached {
+export function reachedOf(sight: PrecisionSight, { open, limits: given, units }: Context): PrecisionReached {
   const { precision, runs, unknown, value, interval, fault } = sight;
+  const { replicateRuns } = precision;
+  // Replicates are independent of each other.
+  const limits = replicateRuns === undefined ? given : given.filter(({ code }) => code !== 'not-independent');
   const half = halfWidthOf(interval);
   const target = targetOf(precision, interval);
   const obstacle = obstacleOf(sight, open, target);
@@ -42,7 +45,7 @@ export function reachedOf(sight: PrecisionSight, { open, limits, units }: Contex
       : open > 0
         ? 'open'
         : 'not-reached';
-  const expected = isMet || half === null || target === null ? null : Math.ceil(runs * (half / target) ** 2);
+  const expected = isMet || half === null || target === null ? null : runsExpected(runs, half / target, replicateRuns);
   const answer: Omit<PrecisionReached, 'sentence'> = {
     output: precision.output,
     quantity: precision.written,
@@ -51,6 +54,7 @@ export function reachedOf(sight: PrecisionSight, { open, limits, units }: Contex
     confidence: precision.confidence,
     method: precision.method,
     n: runs,
+    replicates: replicateRuns === undefined ? null : runs / replicateRuns,
     unknown,
     value,
     interval,
@@ -59,11 +63,31 @@ export function reachedOf(sight: PrecisionSight, { open, limits, units }: Contex
     relative: precision.relative ?? null,
     state,
     runs_expected: expected !== null && Number.isSafeInteger(expected) && state !== 'out-of-reach' ? expected : null,
-    reason: isMet ? null : (obstacle ?? sight.reason ?? relativeReason(precision, interval)),
+    reason: isMet
+      ? null
+      : (obstacle ??
+        sight.reason ??
+        relativeReason(precision, interval) ??
+        (state === 'not-reached' ? tooWideReason(runs, half, target, expected) : null)),
     reason_run_id: isMet ? null : (fault?.run_id ?? null),
     warnings: [...limits, ...ownWarnings(sight)],
   };
   return { ...answer, sentence: precisionSentence(answer) };
+}
+
+/** The half-width falls with the square root of the number of runs, of whole replicates where these are the observations. */
+function runsExpected(runs: number, ratio: number, size = 1): number {
+  const expected = Math.ceil((runs * ratio ** 2) / size) * size;
+  // Just above the target the next look may reach it.
+  return Math.max(expected, runs + size);
+}
+
+/** Why a study that has ended did not stop: `not precise enough: half-width 0.3 of 0.1 wanted; about 7,200 runs more`. */
+function tooWideReason(runs: number, half: number | null, target: number | null, expected: number | null) {
+  if (half === null || target === null) return null;
+  const isCountable = expected !== null && Number.isSafeInteger(expected);
+  const more = isCountable ? `; about ${plural(expected - runs, 'run')} more` : '';
+  return `not precise enough: half-width ${shown(half)} of ${shown(target)} wanted${more}`;
 }
 
 /** Why no further run of the study can reach the precision; null where one may. */
@@ -80,7 +104,9 @@ function obstacleOf(
     return `${plural(unknown, 'run')} without a value alone ${unknown === 1 ? 'makes' : 'make'} it at least ± ${shown(least)} in ${plural(total, 'run')}`;
   const needed = runsAtLeast(precision);
   if (needed <= total) return null;
-  return `it takes at least ${plural(needed, 'run')}, and the study has ${total}`;
+  const { replicateRuns: size } = precision;
+  const replicates = size === undefined ? '' : ` (${plural(Math.ceil(needed / size), 'replicate')})`;
+  return `it takes at least ${plural(needed, 'run')}${replicates}, and the study has ${total}`;
 }
 
 const relativeReason = ({ relative }: ParsedPrecision, [low, high]: OpenInterval): string | null =>
@@ -95,7 +121,7 @@ function ownWarnings({ precision, unknown, runs, fault }: PrecisionSight): Warni
   if (precision.method === 'asymptotic')
     warnings.push({
       code: 'asymptotic',
-      message: `the interval of the mean of ${precision.output} holds in the limit of many runs; with \`bounds\` it holds for every number of them`,
+      message: `the interval of the mean of ${precision.output} is approximate: it holds in the limit of many ${precision.replicateRuns === undefined ? 'runs' : 'replicates'}; with \`bounds\` it holds for every number of them`,
     });
   if (unknown > 0)
     warnings.push({
@@ -116,11 +142,12 @@ const WORDS: Readonly<Record<PrecisionState, string>> = {
 function precisionSentence(it: Omit<PrecisionReached, 'sentence'>): string {
   const estimate = it.value === null ? 'has no value' : `is ${estimateText(it)}`;
   const wanted = it.relative === null ? `± ${shown(it.target!)}` : `± ${shareInPercent(it.relative)}`;
-  const level = `at ${shareInPercent(it.confidence)} confidence after ${plural(it.n, 'run')}`;
+  const replicates = it.replicates === null ? '' : ` (${plural(it.replicates, 'replicate')})`;
+  const level = `at ${shareInPercent(it.confidence)} confidence after ${plural(it.n, 'run')}${replicates}`;
   const why = it.reason === null ? '' : `; ${it.reason}`;
   const expected =
     it.runs_expected === null || it.state !== 'open' ? '' : `, about ${plural(it.runs_expected, 'run')} expected`;
-  const kind = it.method === 'asymptotic' ? 'asymptotic, ' : '';
+  const kind = it.method === 'asymptotic' ? 'approximate, ' : '';
   return `${WORDS[it.state]}: ${quantityText(it)} ${estimate} (${kind}wanted ${wanted}) ${level}${expected}${why}`;
 }
 

@@ -72,11 +72,11 @@ export function judgePrecisions(
   units: ReadonlyMap<string, string>,
 ): StudyPrecisions {
   const study = precisionsAlong(table, precisions);
-  const courses = coursesOf(table, precisions, study.runs);
+  const courses = coursesOf(table, precisions, study.used);
   const answers = reachedBy(study, table, units);
   const classes = RUN_CLASSES.filter((name) => name !== 'open' && name !== 'cancelled');
   return {
-    ...answerHeader(table, { classes, used: study.runs, prefixOnly: true }),
+    ...answerHeader(table, { classes, used: study.used, prefixOnly: true }),
     stop_run_id: study.stopRunId,
     precision: answers.map((it, at) => ({ ...it, course: courses[at]! })),
     reason: precisions.length === 0 ? 'the study does not stop at a precision: it has no `stop_when: precise`' : null,
@@ -85,12 +85,12 @@ export function judgePrecisions(
 
 /** The interval of each precision at 64 numbers of runs at most. */
 function coursesOf(table: RunTable, precisions: readonly ParsedPrecision[], runs: number): PrecisionCourse['course'][] {
-  const places = logSpaced(runs, MOST_POINTS);
+  const places = logSpaced(runs / (precisions[0]?.replicateRuns ?? 1), MOST_POINTS);
   const courses: PrecisionCourse['course'][] = precisions.map(() => []);
   if (precisions.length === 0) return courses;
   precisionsAlong(table, precisions, {
     seen(study) {
-      if (!places.has(study.runs)) return;
+      if (study.observations === undefined || !places.has(study.observations)) return;
       for (const [at, { value, interval }] of study.sights().entries())
         courses[at]!.push({ n: study.runs, value, interval, half_width: halfWidthOf(interval) });
     },

@@ -15,6 +15,8 @@ import { type RunTable, outputColumn } from '../table/run-table.ts';
 import { AsymptoticMeanSequence } from './sequences/asymptotic-mean.ts';
 import { BoundedMeanSequence } from './sequences/bounded-mean.ts';
 import { ProbabilitySequence } from './sequences/probability.ts';
+import { ReplicateMeanSequence } from './sequences/replicate-means.ts';
+import { ReplicateQuantileSequence } from './sequences/replicate-quantile.ts';
 import { QuantileSequence } from './sequences/quantile.ts';
 import type { Sequence } from './sequences/sequence.ts';
 
@@ -28,10 +30,12 @@ export interface ParsedPrecision extends Pick<Precision, 'output' | 'bounds' | '
   holds?: ParsedCondition | ParsedRange;
   confidence: number;
   method: SequenceMethod;
+  /** The runs of one replicate, where the runs of a replicate depend on each other; absent for independent runs. */
+  replicateRuns?: number;
 }
 
-/** @throws RangeError for a precision that is not usable; the message begins with the member's name. */
-export function parsePrecision(precision: Precision): ParsedPrecision {
+/** `replicateRuns`: of a study of replicates. @throws RangeError for a precision that is not usable; the message begins with the member's name. */
+export function parsePrecision(precision: Precision, replicateRuns?: number): ParsedPrecision {
   const { output, quantity: written, condition, bounds, half_width: half, relative, confidence } = precision;
   const read = parseQuantity(written);
   if ('fault' in read) throw new RangeError(`quantity ${read.fault}`);
@@ -44,7 +48,8 @@ export function parsePrecision(precision: Precision): ParsedPrecision {
     written,
     condition: condition ?? null,
     confidence: confidence ?? DEFAULT_CONFIDENCE,
-    method: methodOf(quantity, bounds !== undefined),
+    method: methodOf(quantity, bounds !== undefined, replicateRuns !== undefined),
+    ...(replicateRuns === undefined ? {} : { replicateRuns }),
     ...(holds === undefined ? {} : { holds }),
     ...(bounds === undefined ? {} : { bounds }),
     ...(half === undefined ? {} : { half_width: half }),
@@ -52,9 +57,9 @@ export function parsePrecision(precision: Precision): ParsedPrecision {
   };
 }
 
-function methodOf(quantity: PrecisionQuantity, isBounded: boolean): SequenceMethod {
-  if (quantity === 'probability') return 'beta-binomial';
-  if (quantity !== 'mean') return 'order-statistics';
+function methodOf(quantity: PrecisionQuantity, isBounded: boolean, isReplicated: boolean): SequenceMethod {
+  if (quantity === 'probability') return isReplicated ? 'empirical-bernstein' : 'beta-binomial';
+  if (quantity !== 'mean') return isReplicated ? 'betting' : 'order-statistics';
   return isBounded ? 'empirical-bernstein' : 'asymptotic';
 }
 
@@ -69,7 +74,13 @@ export function quantityText({
 }
 
 /** The sequence of a precision, from its state where it has one. @throws RangeError for a state that is not usable */
-export function sequenceOf({ quantity, bounds, confidence }: ParsedPrecision, state?: readonly number[]): Sequence {
+export function sequenceOf(precision: ParsedPrecision, state?: readonly number[]): Sequence {
+  const { quantity, bounds, confidence, replicateRuns: runs } = precision;
+  if (runs !== undefined) {
+    if (quantity === 'probability') return new ReplicateMeanSequence(runs, [0, 1], confidence, state);
+    if (quantity !== 'mean') return new ReplicateQuantileSequence(quantity.p, runs, confidence);
+    return new ReplicateMeanSequence(runs, bounds, confidence, state);
+  }
   if (quantity === 'probability') return new ProbabilitySequence(confidence, state);
   if (quantity !== 'mean') return new QuantileSequence(quantity.p, confidence);
   if (bounds !== undefined) return new BoundedMeanSequence(bounds, confidence, state);

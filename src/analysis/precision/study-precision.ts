@@ -27,11 +27,13 @@ interface Entry {
 
 /**
  * Takes the values of the complete prefix in run order. The study stops at the first look at which every precision is reached; the stop is a function of
- * these values alone. The cost of a run does not grow with their number.
+ * these values alone. Of a study of replicates it looks at whole ones. The cost of a run does not grow with their number.
  */
 export class StudyPrecision {
   readonly precisions: readonly ParsedPrecision[];
   readonly #stops: boolean;
+  /** The runs of one replicate; 1 where runs are independent. */
+  readonly #size: number;
   readonly #entries: Entry[];
   #runs = 0;
   #stopRunId: number | null = null;
@@ -44,6 +46,7 @@ export class StudyPrecision {
   constructor(precisions: readonly ParsedPrecision[], state?: PrecisionsState, stops = true) {
     this.precisions = precisions;
     this.#stops = stops;
+    this.#size = precisions[0]?.replicateRuns ?? 1;
     if (state !== undefined) checkState(state, precisions.length);
     this.#runs = state?.runs ?? 0;
     this.#stopRunId = state?.stop_run_id ?? null;
@@ -58,6 +61,16 @@ export class StudyPrecision {
   /** Runs taken. */
   get runs(): number {
     return this.#runs;
+  }
+
+  /** The runs that the intervals use: all taken, of a study of replicates those of whole ones. */
+  get used(): number {
+    return this.#runs - (this.#runs % this.#size);
+  }
+
+  /** The number of observations, where the last one is complete; undefined within a replicate. */
+  get observations(): number | undefined {
+    return this.#runs % this.#size === 0 ? this.#runs / this.#size : undefined;
   }
 
   /** The run at which every precision was reached first; null before. */
@@ -75,7 +88,9 @@ export class StudyPrecision {
     if (this.isOver) return;
     this.#runs++;
     for (const [at, entry] of this.#entries.entries()) if (entry.fault === undefined) taken(entry, valueOf(at), runId);
-    if (this.#stops && isLook(this.#runs) && this.#entries.every(isReached)) this.#stopRunId = runId;
+    const { observations } = this;
+    if (this.#stops && observations !== undefined && isLook(observations) && this.#entries.every(isReached))
+      this.#stopRunId = runId;
   }
 
   /** A cancelled run ends the sequence before it: whether a run is cancelled may depend on how it goes. */
@@ -86,8 +101,9 @@ export class StudyPrecision {
 
   /** Each precision so far, in the order of the study. `open`: runs that may still follow. */
   answers(open: number, limits: readonly Warning[], unitsOf: (output: string) => string | null): PrecisionReached[] {
+    const following = this.isOver ? 0 : open + this.#runs - this.used;
     return this.sights().map((sight) =>
-      reachedOf(sight, { open: this.isOver ? 0 : open, limits, units: unitsOf(sight.precision.output) }),
+      reachedOf(sight, { open: following, limits, units: unitsOf(sight.precision.output) }),
     );
   }
 
@@ -97,8 +113,8 @@ export class StudyPrecision {
       const ended = fault ?? this.#cut();
       return {
         precision,
-        runs: this.#runs,
-        unknown,
+        runs: this.used,
+        unknown: unknown - (sequence.unknownInPart ?? 0),
         value: sequence.value(),
         // The interval before a cancelled run holds; after any other fault none does.
         interval: fault === undefined ? sequence.interval() : NONE,

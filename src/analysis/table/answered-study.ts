@@ -31,9 +31,10 @@ export interface Moves {
   readonly lastMs: number | undefined;
 }
 
-/** The outputs that a study declares or requires, beside the execution time: known before a run has reported them. */
+/** The outputs that a study declares, requires or stops at, beside the execution time: known before a run has reported them. */
 export function declaredOutputs({ submission }: { submission: Partial<BatchSubmission> }): Set<string> {
-  const required = (submission.requirements ?? []).flatMap((it) => it.output ?? []);
+  const goals = [...(submission.requirements ?? []), ...(submission.policy?.precision ?? [])];
+  const required = goals.flatMap((it) => it.output ?? []);
   return new Set([EXECUTION_SECS, ...Object.keys(submission.outputs ?? {}), ...required]);
 }
 

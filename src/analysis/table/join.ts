@@ -56,6 +56,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
     rows,
     runIds: Uint32Array.from(sources, ({ member, row }) => runIdOf(tables[member]!, row)),
     ...(replicates[0] === replicates.at(-1) ? {} : { replicates }),
+    ...(tables[0]!.replicateRuns === undefined ? {} : { replicateRuns: tables[0]!.replicateRuns }),
     batches: batchColumn(tables, sources),
     classes: Uint8Array.from(sources, ({ member, row }) => tables[member]!.classes[row]!),
     ...(telemetryLost === undefined ? {} : { telemetryLost }),

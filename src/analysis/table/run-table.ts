@@ -38,8 +38,10 @@ export interface RunTable {
   readonly stoppedBy?: StopRule;
   /** Absent: row i is run i. */
   readonly runIds?: Uint32Array;
-  /** Absent: one design, no replicates. */
+  /** Absent: one design, no replicates of other batches. */
   readonly replicates?: Uint16Array;
+  /** The runs of each replicate of a study that has several: run i is in replicate floor(i / these). */
+  readonly replicateRuns?: number;
   /** The batch of each row, where rows are from more than one batch. */
   readonly batches?: TextColumn;
   /** Places in `RUN_CLASSES`. */
@@ -78,6 +80,13 @@ export function outputNames(table: RunTable): string[] {
 }
 
 export const runIdOf = (table: RunTable, row: number): number => table.runIds?.[row] ?? row;
+
+/** The replicate of each row; undefined for runs of one design. */
+export function replicateReader(table: RunTable): ((row: number) => number) | undefined {
+  const { replicates, replicateRuns } = table;
+  if (replicateRuns !== undefined) return (row) => Math.floor(runIdOf(table, row) / replicateRuns);
+  return replicates === undefined ? undefined : (row) => replicates[row]!;
+}
 
 /** The batch that holds the run of this row. */
 export const batchOf = (table: RunTable, row: number): string => {

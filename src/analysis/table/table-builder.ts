@@ -2,9 +2,9 @@
 import { parseCondition } from '../../domain/study/condition.ts';
 import { CommonParts, takeApart } from '../../domain/runs/failure-groups.ts';
 import type { JobStatus } from '../../contract/types.ts';
-import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, runClassOf } from './run-class.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import type { TableLayout } from './layout.ts';
 import type { RunTable, TerminationRule, TextColumn } from './run-table.ts';
 
 /** More outputs than this are left out, and named: each costs 8 bytes a run. */
@@ -15,26 +15,6 @@ export const OTHER_VALUES = '(other values)';
 const OTHER_MESSAGES = '(other messages)';
 /** Bytes of a row in the columns that every table has: class, execution time, pattern, rule, run id, flags. */
 export const BYTES_OF_ROW = 19;
-
-export interface TableLayout {
-  batchId: string;
-  method: DesignMethod;
-  /** All runs of the study. */
-  runs: number;
-  /** The run id of each row, ascending within a replicate; absent where row i is run i. */
-  runIds?: Uint32Array;
-  /** The run of a row; in place of `runIds`, where rows are added. */
-  runIdAt?: (row: number) => number;
-  /** `from` rows are expected and more are made as runs are added: memory follows these, and not all runs of the study. */
-  grows?: { from: number };
-  /** Most bytes of the columns; an output beyond them is left out. */
-  maxBytes?: number;
-  /** Bytes that the other study of a question leaves: with more columns the question is refused, and none is left out. */
-  pairBytes?: number;
-  replicates?: Uint16Array;
-  /** Outputs that are in the table however many there are. */
-  kept?: ReadonlySet<string>;
-}
 
 /** A terminal run; a run that is never added is open. */
 export interface RunRecord {
@@ -145,7 +125,7 @@ export class RunTableBuilder {
 
   /** The table. It shares its memory with the builder: runs that are added later change it, and a new table has their new columns. */
   build(): RunTable {
-    const { batchId, method, runs, replicates } = this.#layout;
+    const { batchId, method, runs, replicates, replicateRuns } = this.#layout;
     const rows = this.#rows;
     const texts = ({ column: { codes, values } }: TextBuilder): TextColumn => ({
       codes: codes.subarray(0, rows),
@@ -160,6 +140,7 @@ export class RunTableBuilder {
       ...(rows === runs ? {} : { absent: { runs: runs - rows, class: this.#absentClass } }),
       ...(this.#runIds === undefined ? {} : { runIds: this.#runIds.subarray(0, rows) }),
       ...(replicates === undefined ? {} : { replicates }),
+      ...(replicateRuns === undefined ? {} : { replicateRuns }),
       ...(this.#batches === undefined ? {} : { batches: texts(this.#batches) }),
       ...(this.#telemetryLost === undefined ? {} : { telemetryLost: this.#telemetryLost.subarray(0, rows) }),
       ...(this.#wouldTerminate === undefined ? {} : { wouldTerminate: this.#wouldTerminate.subarray(0, rows) }),

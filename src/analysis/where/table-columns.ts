@@ -1,6 +1,6 @@
 /** The columns of a run table under the names that a `where` expression uses. */
 import { RUN_CLASSES } from '../table/run-class.ts';
-import { type RunTable, batchOf, runIdOf } from '../table/run-table.ts';
+import { type RunTable, batchOf, replicateReader, runIdOf } from '../table/run-table.ts';
 import type { WhereColumn } from './evaluate.ts';
 
 /**
@@ -8,14 +8,15 @@ import type { WhereColumn } from './evaluate.ts';
  * The caller adds columns that a table does not hold, such as `runner_id`.
  */
 export function whereColumns(table: RunTable): Map<string, WhereColumn> {
-  const { rows, replicates, rules } = table;
+  const { rows, rules } = table;
+  const replicateOf = replicateReader(table) ?? (() => 0);
   const numbers = (value: (row: number) => number): WhereColumn => ({
     kind: 'number',
     values: Float64Array.from({ length: rows }, (_, row) => value(row)),
   });
   const columns = new Map<string, WhereColumn>([
     ['run_id', numbers((row) => runIdOf(table, row))],
-    ['replicate', numbers((row) => replicates?.[row] ?? 0)],
+    ['replicate', numbers(replicateOf)],
     ['batch_id', batchColumn(table)],
     ['class', { kind: 'text', codes: table.classes.map((code) => code + 1), values: ['', ...RUN_CLASSES] }],
     ['execution_secs', { kind: 'number', values: table.executionSecs }],

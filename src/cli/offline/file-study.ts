@@ -8,6 +8,7 @@ import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
+import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
@@ -37,7 +38,10 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
   const given = studyFile === undefined ? undefined : (await loadStudy(studyFile)).submission;
   const submission: FileStudy['submission'] = given ?? described ?? {};
   const { config } = submission;
-  const layout = await readLayout(path, file);
+  const replicateRuns = config === undefined ? undefined : replicateRunsOf(config.monte_carlo);
+  const { replicates, ...rest } = await readLayout(path, file);
+  // Of a study of several replicates the run ids say the replicate.
+  const layout = replicates === undefined || replicateRuns !== undefined ? rest : { ...rest, replicates };
   const isPart = given === undefined && described?.total_jobs === undefined;
   const selection =
     config === undefined || isPart
@@ -49,6 +53,7 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
     layout: all,
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
     method: config === undefined ? 'monte_carlo' : designMethod(config),
+    replicateRuns,
     // Without the configuration every lost sample may be decisive.
     kept: declaredOutputs({ submission }),
     mixed: new Set(described?.mixed_outputs),

@@ -80,6 +80,8 @@ export interface TableRequest {
   layout: Layout;
   batchId: string;
   method: DesignMethod;
+  /** The runs of each replicate of a study that has several. */
+  replicateRuns: number | undefined;
   /** Outputs that have a column even among too many. */
   kept: ReadonlySet<string>;
   /** Outputs that are text in the file whatever their type. */
@@ -100,13 +102,14 @@ export interface ReadTable {
 export async function readTable(
   path: string,
   file: RowsFile,
-  { layout, batchId, method, kept, mixed, hasRules }: TableRequest,
+  { layout, batchId, method, replicateRuns, kept, mixed, hasRules }: TableRequest,
 ): Promise<ReadTable> {
   const { runIds, replicates } = layout;
   const isWhole = replicates === undefined && runIds.at(-1) === runIds.length - 1;
   const builder = new RunTableBuilder({
     batchId,
     method,
+    replicateRuns,
     kept,
     runs: runIds.length,
     ...(isWhole ? {} : { runIds }),

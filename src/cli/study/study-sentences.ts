@@ -3,6 +3,7 @@ import { type PrecisionPlan, precisionPlans } from '../../analysis/precision/pla
 import type { BatchConfig } from '../../contract/types.ts';
 import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
+import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import { plural, printable } from '../terminal/format.ts';
 import type { CheckedStudy } from './check-study.ts';
@@ -18,7 +19,7 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const isAdaptive = config.adaptive !== undefined;
   const sentences = [
     `${file}: valid - ${isAdaptive ? 'up to ' : ''}${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
-    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
     ...(isAdaptive ? adaptiveLines(config) : []),
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
     ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
@@ -32,6 +33,12 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
   return [...sentences, 'These members are left out and take their defaults:', ...taken];
+}
+
+/** ` in 200 replicates of 8 runs`; nothing for one design. */
+function replicatesText(design: BatchConfig['monte_carlo']): string {
+  const runs = replicateRunsOf(design);
+  return runs === undefined ? '' : ` in ${design.replicates} replicates of ${plural(runs, 'run')}`;
 }
 
 /** The names that rows give and those that are drawn, and that the study waits for rows. */
@@ -67,9 +74,11 @@ function plannedLines(plans: readonly PrecisionPlan[], runs: number): string[] {
   if (plans.length === 0) return [];
   return [
     `It stops by itself when ${plans.length === 1 ? 'its precision is' : `its ${plans.length} precisions are`} reached, at the latest after ${plural(runs, 'run')}:`,
-    ...plans.map(({ name, runs_at_least: least, runs_at_most: most }) => {
+    ...plans.map(({ name, runs_at_least: least, runs_at_most: most, replicates_at_least: replicates, method }) => {
+      const whole = replicates === undefined ? '' : ` (${plural(replicates, 'replicate')})`;
       const end = most === null ? '' : `, at most ${most} if every run gives a value`;
-      return `  ${printable(name)}: at least ${plural(least, 'run')}${end}${least > runs ? `; ${plural(runs, 'run')} cannot reach it` : ''}`;
+      const kind = method === 'asymptotic' ? '; its interval is approximate, give bounds for an exact one' : '';
+      return `  ${printable(name)}: at least ${plural(least, 'run')}${whole}${end}${kind}${least > runs ? `; ${plural(runs, 'run')} cannot reach it` : ''}`;
     }),
   ];
 }

@@ -16,6 +16,7 @@ import type {
 } from '../../contract/types.ts';
 import { copula, correlatedGroups } from './correlation.ts';
 import { deriveKey } from './key.ts';
+import { replicateRunsOf } from './replicates.ts';
 import { latinHypercubeUniforms } from './designs/latin-hypercube.ts';
 import { monteCarloUniforms } from './designs/monte-carlo.ts';
 import { quasiMonteCarloUniforms } from './designs/quasi-monte-carlo.ts';
@@ -32,6 +33,8 @@ export interface SamplingPlan {
   seed: Seed;
   /** Which independent randomisation of the design; 0 or absent is the first. */
   replicate?: number | null;
+  /** How many randomisations the runs are, one after the other; absent: one. */
+  replicates?: number | null;
   /** The blocks of a `saltelli` design. */
   design?: { second_order?: boolean } | null;
   correlations?: readonly Correlation[] | null;
@@ -108,7 +111,11 @@ export function createSampler(
   const runs = isAdaptive ? DRAWS : monteCarlo.runs;
   const seedDecimal = seedToDecimal(monteCarlo.seed);
   const names = sortedNames(Object.keys(dispersions));
-  const key = (name: string): Uint32Array => deriveKey(scheme, method, seedDecimal, name, monteCarlo.replicate ?? 0);
+  const key =
+    (replicate: number) =>
+    (name: string): Uint32Array =>
+      deriveKey(scheme, method, seedDecimal, name, replicate);
+  const replicateRuns = replicateRunsOf(monteCarlo);
   const blocks = method === 'saltelli' ? saltelliDesign({ dispersions, monte_carlo: monteCarlo }) : undefined;
   const columns: Column[] = [];
   for (const [rank, name] of names.entries()) {
@@ -118,7 +125,11 @@ export function createSampler(
       random: argument === 'uniform',
       argument:
         argument === 'uniform'
-          ? methods[method]({ name, rank, runs, key, blocks })
+          ? replicateRuns === undefined
+            ? methods[method]({ name, rank, runs, key: key(monteCarlo.replicate ?? 0), blocks })
+            : replicatedUniforms(replicateRuns, (replicate) =>
+                methods[method]({ name, rank, runs: replicateRuns, key: key(replicate), blocks }),
+              )
           : argument === 'run'
             ? runItself
             : nothing,
@@ -139,6 +150,17 @@ export function createSampler(
   if (!isAdaptive) return sampler;
   const chosen = names.flatMap((name, index) => (isChosen(dispersions[name]!) ? [index] : []));
   return new AdaptiveSampler(sampler, monteCarlo.runs, chosen, rowOf);
+}
+
+/** The uniforms of replicates of so many runs, one after the other. The latest replicate is kept: runs are mostly asked for in order. */
+function replicatedUniforms(runs: number, uniformsOf: (replicate: number) => Uniforms): Uniforms {
+  let latest = 0;
+  let uniforms = uniformsOf(latest);
+  return (run) => {
+    const replicate = Math.floor(run / runs);
+    if (replicate !== latest) [latest, uniforms] = [replicate, uniformsOf(replicate)];
+    return uniforms(run - replicate * runs);
+  };
 }
 
 /** True for a parameter that the rows of an adaptive study give. */

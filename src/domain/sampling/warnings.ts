@@ -3,6 +3,7 @@ import { distributionEntry } from '../../base/distributions/table.ts';
 import type { BatchConfig, SubmissionWarning } from '../../contract/types.ts';
 import { RunSelection } from '../runs/run-selection.ts';
 import { connectedGroups } from './correlation.ts';
+import { replicateRunsOf } from './replicates.ts';
 import { saltelliDesign } from './designs/saltelli.ts';
 
 /** The members of `config` that decide how it is sampled. */
@@ -13,13 +14,35 @@ type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>;
  */
 export function samplingWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
   const { sampling_method: method } = config.monte_carlo;
+  const replicateRuns = replicateRunsOf(config.monte_carlo);
   const random = Object.values(config.dispersions).some(
     ({ distribution }) => distributionEntry(distribution.type)?.argument === 'uniform',
   );
   if (totalJobs === 0 || !random) return [];
+  if (replicateRuns !== undefined) return replicatesWarnings(config, totalJobs, replicateRuns);
   if (method === 'latin_hypercube') return latinHypercubeWarnings(config, totalJobs);
   if (method === 'saltelli') return saltelliWarnings(config, totalJobs);
   return method === 'quasi_monte_carlo' ? quasiMonteCarloWarnings(config, totalJobs) : [];
+}
+
+/** Points of a replicate may be few and correlated: its mean has no bias, and the replicates show its error. */
+function replicatesWarnings(config: Design, totalJobs: number, replicateRuns: number): SubmissionWarning[] {
+  const { sampling_method: method, runs, run_ids: runIds } = config.monte_carlo;
+  const pointer = '/config/monte_carlo/replicates';
+  const warnings: SubmissionWarning[] = [];
+  if (!isGiven(runIds) && totalJobs < runs && totalJobs % replicateRuns !== 0) {
+    const rest = totalJobs % replicateRuns;
+    const detail = `the last ${rest === 1 ? 'run is' : `${rest} runs are`} a part of a replicate of ${replicateRuns} runs; run a multiple of ${replicateRuns}`;
+    warnings.push({ code: 'replicate-subset', pointer: '/runs_override', detail });
+  }
+  if (method === 'quasi_monte_carlo' && !Number.isInteger(Math.log2(replicateRuns))) {
+    const below = 2 ** Math.floor(Math.log2(replicateRuns));
+    const detail = `a replicate of quasi_monte_carlo is balanced only when its runs are a power of two: use replicates of ${below} or ${2 * below} runs, not ${replicateRuns}`;
+    warnings.push({ code: 'quasi-monte-carlo-not-a-power-of-two', pointer, detail });
+  }
+  const groups = connectedGroups(config.correlations ?? []);
+  if (method === 'latin_hypercube' && groups.length > 0) warnings.push(correlatedWarning(groups));
+  return warnings;
 }
 
 function latinHypercubeWarnings(config: Design, totalJobs: number): SubmissionWarning[] {

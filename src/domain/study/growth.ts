@@ -2,6 +2,7 @@
 import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../errors.ts';
+import { replicateRunsOf } from '../sampling/replicates.ts';
 import { MAX_RANGES } from '../runs/run-ranges.ts';
 import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
 
@@ -36,7 +37,7 @@ export function designEnd({ config, runs_override: cap }: Pick<BatchSubmission, 
 /**
  * Returns the extension of a study, with everything else of its submission. Monte Carlo and Sobol' designs continue: run k is
  * the same as in a study with `runs` from the start. The strata of a Latin hypercube depend on its number of runs, so it
- * gets the next replicate, unless `runs_override` cut it short and `runs` completes it. Returns the fault of the request otherwise.
+ * gets the next replicate, unless `runs_override` cut it short and `runs` completes it. A study of replicates has further ones of the same size. Returns the fault of the request otherwise.
  * @throws SimbatchError `not-extendable` for an adaptive study
  */
 export function extensionOf(
@@ -52,7 +53,9 @@ export function extensionOf(
     );
   }
   const completes = runs === design.runs && inUse.end < runs;
-  if (design.sampling_method === 'latin_hypercube' && !completes) return nextReplicate(submission, runs, name, inUse);
+  const replicateRuns = replicateRunsOf(design);
+  const isOneHypercube = design.sampling_method === 'latin_hypercube' && replicateRuns === undefined;
+  if (isOneHypercube && !completes) return nextReplicate(submission, runs, name, inUse);
   if (runs === undefined) {
     const detail = `is missing; give the number of runs of the whole design, more than ${inUse.end}`;
     return { pointer: '/runs', detail };
@@ -61,12 +64,24 @@ export function extensionOf(
     const detail = `is ${runs}; the study and its extensions have runs up to ${inUse.end - 1} of the design, so give more than ${inUse.end}`;
     return { pointer: '/runs', detail };
   }
+  const replicates = replicateRuns === undefined ? undefined : replicatesFor(runs, replicateRuns);
+  if (typeof replicates === 'string') return { pointer: '/runs', detail: replicates };
   const runIds = RunSelection.between(inUse.end, runs).toString();
+  const grown = replicates === undefined ? design : { ...design, replicates };
   return {
-    submission: derived(submission, { ...design, runs, run_ids: runIds }, name),
+    submission: derived(submission, { ...grown, runs, run_ids: runIds }, name),
     mode: 'continued',
     runIds,
   };
+}
+
+/** The number of replicates of so many runs, or the fault of a number that they do not divide. */
+function replicatesFor(runs: number, replicateRuns: number): number | string {
+  const most = replicateRuns * LIMITS.replicates;
+  if (runs > most) return `is ${runs}; a study has up to ${LIMITS.replicates} replicates, so give at most ${most}`;
+  if (runs % replicateRuns === 0) return runs / replicateRuns;
+  const below = Math.floor(runs / replicateRuns) * replicateRuns;
+  return `is ${runs}, and the replicates of the study have ${replicateRuns} runs each; give ${below} or ${below + replicateRuns}`;
 }
 
 function nextReplicate(

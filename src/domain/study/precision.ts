@@ -3,6 +3,8 @@ import { closestMatch } from '../../base/text/closest-match.ts';
 import { member } from '../../base/json/member.ts';
 import type { Fault } from '../../contract/types.ts';
 import { EXECUTION_SECS } from '../runs/outputs.ts';
+import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
+import { areWholeReplicates, replicateRunsOf } from '../sampling/replicates.ts';
 import { noSampleOf, type DesignMethod } from './design-method.ts';
 import { parseRequirementCondition } from './condition.ts';
 
@@ -39,7 +41,7 @@ export function precisionFaults(submission: unknown): Fault[] {
       : at('is for studies with `stop_when: precise`; add it, or leave the precision out');
   }
   const design = designFault(submission);
-  if (design !== undefined) return [{ pointer: '/policy/stop_when', detail: design }];
+  if (design !== undefined) return [design];
   if (given === undefined || (Array.isArray(given) && given.length === 0))
     return at('is missing; `stop_when: precise` needs at least one, such as {output, quantity: mean, half_width}');
   if (!Array.isArray(given)) return [];
@@ -57,13 +59,40 @@ export function precisionFaults(submission: unknown): Fault[] {
   );
 }
 
+/** Runs of a replicate in the remedy: enough to be worth it, few enough for many replicates. */
+const SUGGESTED_RUNS = 16;
+
 /** Why the runs of the design cannot stop at a precision. */
-function designFault(submission: unknown): string | undefined {
-  const method = member(submission, 'config', 'monte_carlo', 'sampling_method') as DesignMethod;
+function designFault(submission: unknown): Fault | undefined {
+  const design = member(submission, 'config', 'monte_carlo');
+  const method = member(design, 'sampling_method') as DesignMethod;
+  const stop = (why: string): Fault => ({ pointer: '/policy/stop_when', detail: `is "precise", and ${why}` });
   const limit = noSampleOf(method);
-  if (limit !== undefined) return `is "precise", and ${limit.why}: they have no error estimate; leave it out`;
+  if (limit !== undefined) return stop(`${limit.why}: they have no error estimate; leave it out`);
   if (method !== 'latin_hypercube' && method !== 'quasi_monte_carlo') return undefined;
-  return `is "precise", and the runs of one ${method} design are not independent; use monte_carlo`;
+  if (typeof member(design, 'replicates') === 'number') return replicatesFault(submission, stop);
+  const detail = `is missing; the runs of one ${method} design are not independent, so \`stop_when: precise\` needs several: give replicates, such as runs / ${SUGGESTED_RUNS}, or use monte_carlo`;
+  return { pointer: '/config/monte_carlo/replicates', detail };
+}
+
+/** Why the replicates of a study cannot stop it. Their own faults are reported elsewhere. */
+function replicatesFault(submission: unknown, stop: (why: string) => Fault): Fault | undefined {
+  const dispersions = Object.entries(member(submission, 'config', 'dispersions') ?? {});
+  const table = dispersions.find(([, it]) => member(it, 'distribution', 'type') === 'table');
+  if (table !== undefined)
+    return stop(`the rows of the table "${table[0]}" are not drawn anew in each replicate; use monte_carlo`);
+  const design = member(submission, 'config', 'monte_carlo') as Parameters<typeof selectedRuns>[0];
+  const cap = member(submission, 'runs_override');
+  const runs = replicateRunsOf(design);
+  if (runs === undefined || !Number.isInteger(runs)) return undefined;
+  if (typeof design.run_ids === 'string' && typeof RunSelection.parse(design.run_ids) === 'string') return undefined;
+  const selection = selectedRuns(design, typeof cap === 'number' ? cap : undefined);
+  if (areWholeReplicates(selection, runs)) return undefined;
+  const [name, given] = typeof cap === 'number' ? ['/runs_override', cap] : ['/config/monte_carlo/run_ids', 'a part'];
+  return {
+    pointer: String(name),
+    detail: `is ${given} of replicates of ${runs} runs, and \`stop_when: precise\` takes whole ones; select multiples of ${runs} runs`,
+  };
 }
 
 /** A study that declares outputs declares those of its precisions too: a misspelt one would never be reached. */

@@ -12,6 +12,7 @@ import { pointerToken } from '../../base/json/json-pointer.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
+import { replicateFaults } from '../sampling/replicates.ts';
 import { saltelliFaults } from '../sampling/designs/saltelli.ts';
 import { adaptiveFaults } from './adaptive.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
@@ -62,6 +63,7 @@ function designFaults(config: unknown): Fault[] {
     ...(areReadable ? saltelliFaults({ dispersions, monte_carlo: design, correlations }) : []),
     ...(areReadable ? correlationFaults(correlations, dispersions) : []),
     ...selectionFaults(monteCarlo),
+    ...replicateFaults(monteCarlo),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Validation of a submitted study: its shape by the schema, its meaning by the domain, its size by the coordinator. */
+import { replicateCountFaults } from '../../analysis/precision/planning.ts';
 import { submissionFaults } from '../../domain/study/submission.ts';
 import { selectedRuns } from '../../domain/runs/run-selection.ts';
 import { INT32_MAX } from '../../contract/limits.ts';
@@ -17,6 +18,9 @@ function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number)
   return [{ pointer, detail }];
 }
 
+const tooFewReplicates = (study: BatchSubmission): Fault[] =>
+  replicateCountFaults(study, selectedRuns(study.config.monte_carlo, study.runs_override).count);
+
 /** Returns all faults of a study; empty when it can be submitted as a BatchSubmission. */
 export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {
   const ofShape = schemaFaults(BatchSubmission, value);
@@ -24,5 +28,6 @@ export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {
   const reported = new Set(ofShape.map((fault) => fault.pointer));
   const ofMeaning = submissionFaults(value).filter((fault) => !reported.has(fault.pointer));
   if (ofShape.length === 0 && ofMeaning.length === 0) ofMeaning.push(...sizeFaults(value as BatchSubmission, maxRuns));
+  if (ofShape.length === 0 && ofMeaning.length === 0) ofMeaning.push(...tooFewReplicates(value as BatchSubmission));
   return [...ofShape, ...ofMeaning].slice(0, MAX_FAULTS);
 }

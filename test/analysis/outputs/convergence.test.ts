@@ -5,7 +5,7 @@ import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import { type Quantity, convergence, logSpaced, runsForHalfWidth } from '../../../src/analysis/outputs/convergence.ts';
 import { summarizeOutput } from '../../../src/analysis/outputs/output-summary.ts';
 import { RankedValues } from '../../../src/analysis/outputs/ranked-values.ts';
-import type { TableLayout } from '../../../src/analysis/table/table-builder.ts';
+import type { TableLayout } from '../../../src/analysis/table/layout.ts';
 import { type Run, tableOf } from '../tables.ts';
 
 function converge(runs: readonly Run[], quantity: Quantity, layout: Partial<TableLayout> = {}, halfWidth?: number) {

@@ -5,7 +5,7 @@ import { kthSmallest, orderedArray } from '../../../src/analysis/outputs/censori
 import { type OutputSummary, summarizeOutput } from '../../../src/analysis/outputs/output-summary.ts';
 import { worstRuns } from '../../../src/analysis/outputs/worst.ts';
 import { summarizeStudy } from '../../../src/analysis/summary.ts';
-import type { TableLayout } from '../../../src/analysis/table/table-builder.ts';
+import type { TableLayout } from '../../../src/analysis/table/layout.ts';
 import { expectClose } from '../data.ts';
 import { type Run, tableOf, times } from '../tables.ts';
 

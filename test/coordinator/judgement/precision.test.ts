@@ -71,7 +71,7 @@ describe('coordinator/judgement: studies that stop at a precision', () => {
       [
         { ...SHARE, output: 'y' },
         { ...MEAN, output: 'y' },
-      ].map(parsePrecision),
+      ].map((it) => parsePrecision(it)),
     );
     expect(found.stopRunId).to.be.within(10, 50);
     const stop = found.stopRunId!;
@@ -200,6 +200,7 @@ describe('coordinator/judgement: studies that stop at a precision', () => {
       order: fc.array(fc.nat(), { minLength: 60, maxLength: 60 }),
       precision: fc.constantFrom([SHARE], [MEAN], [MEDIAN], [SHARE, MEAN, MEDIAN], [SHARE, LIMIT]),
       hasRequirement: fc.boolean(),
+      replicateRuns: fc.constantFrom(undefined, undefined, 1, 2, 3),
       restartAt: fc.nat(60),
       cancelAt: fc.nat(120),
     });
@@ -207,9 +208,13 @@ describe('coordinator/judgement: studies that stop at a precision', () => {
     let stops = 0;
     const property = fc.asyncProperty(
       drawn,
-      async ({ ends, order, precision, hasRequirement, restartAt, cancelAt }) => {
+      async ({ ends, order, precision, hasRequirement, replicateRuns, restartAt, cancelAt }) => {
         const requirements = hasRequirement ? [requirement] : [];
-        const batch = await submit(ends.length + 2, precision, { requirements });
+        const size = replicateRuns ?? 1;
+        const replicates = Math.ceil((ends.length + 2) / size);
+        const design = { sampling_method: 'latin_hypercube', replicates };
+        const more = replicateRuns === undefined ? {} : { config: { monte_carlo: design } };
+        const batch = await submit(replicates * size, precision, { requirements, ...more });
         await scene.register('a', { slots: 100, instance: 'a-1' });
         await scene.claim('a', ends.length);
         const runs = ends.map((_, run) => run).sort((a, b) => order[a]! - order[b]!);
@@ -237,9 +242,10 @@ describe('coordinator/judgement: studies that stop at a precision', () => {
           const rows = ends.map((it) => (typeof it === 'number' ? it : it === 'none' ? NaN : 'crashed'));
           const alone = precisionsAlong(
             tableOf(rows),
-            precision.map((it) => parsePrecision({ ...it, output: 'y' })),
+            precision.map((it) => parsePrecision({ ...it, output: 'y' }, replicateRuns)),
           );
           expect(stop).to.equal(alone.stopRunId);
+          if (stop !== null) expect((stop + 1) % size, 'runs of a part of a replicate').to.equal(0);
           if (stop !== null) stops++;
         }
         await scene.api.cancelBatch(batch).catch(() => {});

@@ -32,6 +32,22 @@ describe('replicates', () => {
     expect(key).to.not.deep.equal(deriveKey('mc-sampler/1', 'monte_carlo', '12', 'p0'));
   });
 
+  it('follow one another in a study that has several, whatever the order of reading', () => {
+    for (const method of ['latin_hypercube', 'quasi_monte_carlo'] as const) {
+      const whole = createSampler(dispersionsOf(names(3).map((name) => [name, UNIT] as const)), {
+        runs: 5 * 16,
+        sampling_method: method,
+        seed: 12,
+        replicates: 5,
+      });
+      for (const run of [0, 79, 16, 15, 33, 33, 1, 64]) {
+        const alone = sampler(method, 16, Math.floor(run / 16));
+        expect(whole.uniforms(run), `${method} ${run}`).to.deep.equal(alone.uniforms(run % 16));
+      }
+      expect(() => whole.uniforms(80)).to.throw(RangeError);
+    }
+  });
+
   it('are uncorrelated between replicates and parameters under monte_carlo and latin_hypercube', () => {
     const runs = 4096;
     for (const method of ['monte_carlo', 'latin_hypercube'] as const) {

@@ -89,12 +89,51 @@ describe('domain/study/precision', () => {
         ...study({ config: { monte_carlo: { sampling_method } } }),
         policy: { stop_when: 'precise', precision: [GOOD] },
       }).map((it) => it.pointer);
-    for (const method of ['latin_hypercube', 'quasi_monte_carlo', 'saltelli'] as const)
-      expect(designed(method)).to.deep.equal(['/policy/stop_when']);
+    expect(designed('saltelli')).to.deep.equal(['/policy/stop_when']);
+    for (const method of ['latin_hypercube', 'quasi_monte_carlo'] as const)
+      expect(designed(method)).to.deep.equal(['/config/monte_carlo/replicates']);
     const requirement = { name: 'a', output: 'miss', condition: '< 1', probability: 0.9, look: 'once' };
     expect(faultsOf(GOOD, { requirements: [requirement] })).to.deep.equal([
       '/requirements/0/look is "once", which `stop_when: precise` excludes: the stop is decided after every run; leave one of them out',
     ]);
+  });
+
+  const replicated = (more: object, rest: object = {}) =>
+    submissionFaults({
+      ...study({ config: { monte_carlo: { sampling_method: 'latin_hypercube', runs: 80, replicates: 10, ...more } } }),
+      policy: { stop_when: 'precise', precision: [GOOD] },
+      ...rest,
+    }).map(({ pointer, detail }) => `${pointer} ${detail}`);
+
+  it('takes whole replicates of a Latin hypercube or Sobol study', () => {
+    expect(replicated({})).to.deep.equal([]);
+    expect(replicated({ sampling_method: 'quasi_monte_carlo' })).to.deep.equal([]);
+    for (const runIds of ['0-15', '8-15,40-47', '72-79']) expect(replicated({ run_ids: runIds })).to.deep.equal([]);
+    expect(replicated({}, { runs_override: 24 })).to.deep.equal([]);
+    for (const runIds of ['0-14', '4-11', '0-15:3'])
+      expect(replicated({ run_ids: runIds })[0]).to.match(
+        /^\/config\/monte_carlo\/run_ids is a part of replicates of 8 runs, .*select multiples of 8 runs$/,
+      );
+    expect(replicated({}, { runs_override: 20 })[0]).to.match(/^\/runs_override is 20 of replicates of 8 runs/);
+  });
+
+  it('refuses replicates that the runs are not, of other methods, beside a replicate, and of a table', () => {
+    expect(replicated({ runs: 81 })).to.deep.equal([
+      '/config/monte_carlo/runs is 81, which are not 10 replicates of as many runs each; use 80 or 90 runs',
+    ]);
+    expect(replicated({ runs: 0 })[0]).to.match(/use 10 runs$/);
+    expect(replicated({ sampling_method: 'monte_carlo' })).to.deep.equal([
+      '/config/monte_carlo/replicates is for latin_hypercube and quasi_monte_carlo, not for monte_carlo, whose runs are independent of each other; leave it out',
+    ]);
+    expect(replicated({ replicate: 3 })[0]).to.match(/^\/config\/monte_carlo\/replicate is given beside replicates/);
+    const table = { distribution: { type: 'table', values: Array.from({ length: 80 }, (_, at) => at) }, units: '' };
+    const base = study({ config: { monte_carlo: { sampling_method: 'latin_hypercube', runs: 80, replicates: 10 } } });
+    const faults = precisionFaults({
+      ...base,
+      config: { ...base.config, dispersions: { mass: table } },
+      policy: { stop_when: 'precise', precision: [GOOD] },
+    });
+    expect(faults[0]!.detail).to.match(/the rows of the table "mass" are not drawn anew in each replicate/);
   });
 
   it('skips members of another type, which the shape refuses', () => {

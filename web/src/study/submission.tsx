@@ -44,6 +44,14 @@ export function Submission({ batchId }: { batchId: string }) {
                 <dd>{count(plan.replicate)}</dd>
               </>
             )}
+            {typeof plan.replicates === 'number' && (
+              <>
+                <dt>Replicates</dt>
+                <dd>
+                  {count(plan.replicates)} of {count(plan.runs / plan.replicates)} runs
+                </dd>
+              </>
+            )}
             <dt>Sampling</dt>
             <dd>{designMethod(data.config).replaceAll('_', ' ')}</dd>
             <dt>Seed</dt>

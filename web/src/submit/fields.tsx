@@ -154,7 +154,7 @@ export const WEIGHTED_LIST: ListNotation = {
 };
 
 /** A list as one line of text, kept as typed. Faults of its items are shown here too. */
-export function ListField({ notation, ...props }: Props & { notation: ListNotation }) {
+export function ListField({ notation, ...props }: Props & Empty & { notation: ListNotation }) {
   const { study, change } = useForm();
   const [text, setText] = useState<string>();
   return (
@@ -165,7 +165,8 @@ export function ListField({ notation, ...props }: Props & { notation: ListNotati
           value={text ?? notation.write(memberAt(study, props.pointer))}
           onChange={(event) => {
             setText(event.target.value);
-            change(withMember(study, props.pointer, notation.read(event.target.value)));
+            const { value } = event.target;
+            change(withMember(study, props.pointer, emptyOr(props, value.trim(), notation.read(value))));
           }}
           onBlur={() => setText(undefined)}
         />

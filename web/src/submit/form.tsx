@@ -17,7 +17,7 @@ import {
 } from './fields.tsx';
 import { Correlations } from './correlations.tsx';
 import { Labels, Outputs, Policy, Requirements } from './goals.tsx';
-import { escaped, isAdaptive, newDistribution, withMember, withMethod } from './study.ts';
+import { escaped, isAdaptive, newDistribution, takesReplicates, withMember, withMethod } from './study.ts';
 
 /** Only an adaptive study has rounds, and parameters that their rows choose. */
 const DRAWN_KINDS = DISTRIBUTION_KINDS.filter((it) => it !== 'chosen');
@@ -69,6 +69,14 @@ export function StudyForm() {
                 hint="another randomisation; empty: 0"
                 empty={null}
               />
+              {takesReplicates(study) && (
+                <NumberField
+                  pointer="/config/monte_carlo/replicates"
+                  label="Replicates"
+                  hint="that the runs are; empty: one design"
+                  empty={undefined}
+                />
+              )}
             </>
           )}
         </div>

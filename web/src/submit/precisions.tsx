@@ -1,7 +1,9 @@
 /** The precisions at which a study stops, as fields; they are there while it stops when it is precise. */
-import { NumberField, TextField, useForm } from './fields.tsx';
+import { ListField, NUMBER_LIST, NumberField, TextField, useForm } from './fields.tsx';
 import { Row } from './row.tsx';
 import { withMember } from './study.ts';
+
+const BOUNDS = { ...NUMBER_LIST, hint: 'of a mean: least and greatest, e.g. 0 500; empty: approximate' };
 
 export function Precisions() {
   const { study, change, faults } = useForm();
@@ -32,6 +34,14 @@ export function Precisions() {
               hint="of a probability, e.g. > 50"
               empty={undefined}
             />
+            {(precision[at]?.quantity === 'mean' || precision[at]?.bounds !== undefined) && (
+              <ListField
+                pointer={`/policy/precision/${at}/bounds`}
+                label="bounds"
+                notation={BOUNDS}
+                empty={undefined}
+              />
+            )}
             <NumberField
               pointer={`/policy/precision/${at}/half_width`}
               label="half-width"

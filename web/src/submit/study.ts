@@ -59,10 +59,17 @@ export function withMember<T>(value: T, pointer: string, member: unknown): T {
 export const isAdaptive = ({ config }: Pick<BatchSubmission, 'config'>): boolean =>
   config.monte_carlo.sampling_method === 'adaptive';
 
+/** True for a study whose runs may be several replicates. */
+export const takesReplicates = ({ config }: Pick<BatchSubmission, 'config'>): boolean =>
+  ['latin_hypercube', 'quasi_monte_carlo'].includes(config.monte_carlo.sampling_method);
+
 /** The study without the members that contradict its sampling method, and with the member `adaptive` where it needs it. */
 export function withMethod(study: BatchSubmission): BatchSubmission {
-  if (!isAdaptive(study)) return withMember(study, '/config/adaptive', undefined);
-  const { run_ids: _, replicate: __, ...plan } = study.config.monte_carlo;
+  if (!isAdaptive(study)) {
+    const drawn = withMember(study, '/config/adaptive', undefined);
+    return takesReplicates(study) ? drawn : withMember(drawn, '/config/monte_carlo/replicates', undefined);
+  }
+  const { run_ids: _, replicate: __, replicates: ___, ...plan } = study.config.monte_carlo;
   return { ...study, config: { ...study.config, monte_carlo: plan, adaptive: { algorithm: 'external' } } };
 }
 

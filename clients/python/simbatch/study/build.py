@@ -132,6 +132,7 @@ def base_submission(
                 seed=None if a["seed"] is None else _integer("seed", a["seed"]),
                 run_ids=a["run_ids"],
                 replicate=a["replicate"],
+                replicates=None if a["replicates"] is None else _integer("replicates", a["replicates"]),
             ),
         },
         "dispersions": {name: one.dispersion() for name, one in inputs.items()},

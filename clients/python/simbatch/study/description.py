@@ -37,6 +37,7 @@ class StudyDescription:
         version: Optional[str] = None,
         run_ids: Optional[str] = None,
         replicate: Optional[int] = None,
+        replicates: Optional[int] = None,
         correlations: Optional[Mapping[Tuple[str, str], float]] = None,
         requirements: Sequence[Union[Requirement, JointRequirement]] = (),
         outputs: Optional[Mapping[str, str]] = None,

@@ -29,6 +29,8 @@ class Study(StudyDescription):
         function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
     run_ids: the runs of the design to execute, e.g. `"0-99,150"`; None: all. replicate: another randomisation of the design.
+    replicates: of `latin_hypercube` and `sobol`: the runs are so many independent designs of runs / replicates points, which show the error of a mean
+        and which `stop_when="precise"` needs.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
     stop_when: `precise`: the study stops when every `Precision` of `precision` is reached; `settled`: when every requirement is settled.
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.

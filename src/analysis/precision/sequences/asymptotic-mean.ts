@@ -7,6 +7,12 @@ const NARROWEST_AT = 500;
 /** Fewer values have no interval. */
 export const LEAST_VALUES = 100;
 
+/** Other numbers than these two, for values of another kind than those of single runs. */
+interface Looks {
+  least: number;
+  narrowestAt: number;
+}
+
 /** A mean is looked at when n is above this number times the squared skewness. */
 const COCHRAN = 25;
 
@@ -19,6 +25,7 @@ const COCHRAN = 25;
 export class AsymptoticMeanSequence implements Sequence {
   readonly #logAlpha: number;
   readonly #rho2: number;
+  readonly #least: number;
   #count = 0;
   #mean = 0;
   /** Sums of squares and of cubes of the distances from the mean. */
@@ -26,9 +33,14 @@ export class AsymptoticMeanSequence implements Sequence {
   #cubes = 0;
 
   /** `state`: from `state()`. @throws RangeError when it is not one */
-  constructor(confidence: number, state?: readonly number[]) {
+  constructor(
+    confidence: number,
+    state?: readonly number[],
+    { least, narrowestAt }: Looks = { least: LEAST_VALUES, narrowestAt: NARROWEST_AT },
+  ) {
+    this.#least = least;
     this.#logAlpha = Math.log1p(-confidence);
-    this.#rho2 = (-2 * this.#logAlpha + Math.log1p(-2 * this.#logAlpha)) / NARROWEST_AT;
+    this.#rho2 = (-2 * this.#logAlpha + Math.log1p(-2 * this.#logAlpha)) / narrowestAt;
     if (state === undefined) return;
     [this.#count, this.#mean, this.#squares, this.#cubes] = checkedState(state, 4) as [number, number, number, number];
   }
@@ -69,7 +81,7 @@ export class AsymptoticMeanSequence implements Sequence {
 
   reason(): string | null {
     const n = this.#count;
-    if (n < LEAST_VALUES) return `an asymptotic interval needs at least ${LEAST_VALUES} values`;
+    if (n < this.#least) return `an asymptotic interval needs at least ${this.#least} values`;
     if (this.#squares === 0) return 'no value differs from another, which says nothing about rare ones that do';
     const needed = COCHRAN * this.#squaredSkewness();
     if (n > needed) return null;

@@ -14,6 +14,8 @@ export interface Sequence {
   interval(): OpenInterval;
   /** Why an end of the interval is missing; null where none is. */
   reason(): string | null;
+  /** Of replicates: the runs taken without a value of the replicate that is not whole. */
+  readonly unknownInPart?: number;
   /** All of its memory, finite numbers only; undefined for a sequence that keeps every value and is made again from the runs. */
   state(): number[] | undefined;
 }

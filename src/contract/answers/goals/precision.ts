@@ -56,9 +56,12 @@ const precisionMembers = {
   confidence: probability('The confidence of the interval.'),
   method: enumOf(
     SEQUENCES,
-    'The confidence sequence. `asymptotic` holds in the limit of many runs; the others hold for every number of independent runs.',
+    'The confidence sequence. `asymptotic` holds in the limit of many runs; the others hold for every number of independent runs, or replicates.',
   ),
   n: count('Runs used: the first n of the complete prefix, those without a value among them.'),
+  replicates: nullable(
+    count("Of a Latin hypercube or Sobol' study: the whole replicates that these runs are; null otherwise."),
+  ),
   unknown: count('Of these, the runs whose value is not known. They widen the interval, or leave none.'),
   value: number('The estimate from the runs whose value is known.'),
   interval: openRange(

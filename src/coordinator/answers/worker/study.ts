@@ -8,6 +8,7 @@ import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { designMethod } from '../../../domain/study/design-method.ts';
+import { replicateRunsOf } from '../../../domain/sampling/replicates.ts';
 import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
@@ -73,6 +74,7 @@ export async function readStudy(
   const builder = new RunTableBuilder({
     batchId,
     method: designMethod(submission.config),
+    replicateRuns: replicateRunsOf(submission.config.monte_carlo),
     runs: totalJobs,
     ...(isWhole ? {} : { runIdAt: (row: number) => selection.nth(row) }),
     ...grows,

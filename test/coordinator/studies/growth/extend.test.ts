@@ -69,6 +69,24 @@ describe('coordinator/studies/growth/extend', () => {
     expect((await Promise.all(both)).map((it) => it.run_ids)).to.deep.equal(['30-39', '40-49']);
   });
 
+  for (const method of ['latin_hypercube', 'quasi_monte_carlo'] as const) {
+    it(`continues a ${method} study of replicates with further ones of the same size`, async () => {
+      const first = await scene.submit({ runs: 24, config: sampled(method, { replicates: 3 }) });
+      const larger = await scene.submit({ runs: 56, config: sampled(method, { replicates: 7 }) });
+      const second = await scene.api.extendBatch(first, { runs: 56 });
+      expect(second).to.include({ mode: 'continued', run_ids: '24-55', total_jobs: 32 });
+      const grown = (await Promise.all([first, second.batch_id].map(samples))).flat();
+      expect(grown).to.deep.equal(await samples(larger));
+      for (const [runs, detail] of [
+        [60, 'is 60, and the replicates of the study have 8 runs each; give 56 or 64'],
+        [88_008, 'is 88008; a study has up to 10000 replicates, so give at most 80000'],
+      ] as const) {
+        const refusal = await scene.api.extendBatch(first, { runs }).catch((error: unknown) => error);
+        expect(JSON.stringify(refusal)).to.include(detail);
+      }
+    });
+  }
+
   it('gives a Latin hypercube the next replicate, of as many runs or of another number', async () => {
     const first = await scene.submit({ runs: 10, config: sampled('latin_hypercube') });
     const second = await scene.api.extendBatch(first, {});

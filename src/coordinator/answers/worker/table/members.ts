@@ -2,6 +2,7 @@
 import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../../contract/types.ts';
 import type { RoundLookup } from '../../../../domain/adaptive/rows.ts';
 import type { RunSelection } from '../../../../domain/runs/run-selection.ts';
+import { replicateRunsOf } from '../../../../domain/sampling/replicates.ts';
 import type { Sampler } from '../../../../domain/sampling/sampler.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
 import { type NextRows, runBlocks, StoredRun } from '../runs.ts';
@@ -13,6 +14,8 @@ export interface Member {
   /** The place of the batch among the members. */
   place: number;
   replicate: number;
+  /** The runs of each replicate of a batch that has several. */
+  replicateRuns: number | undefined;
   selection: RunSelection;
   sampler: Sampler;
   /** The rounds of an adaptive study. */
@@ -48,6 +51,10 @@ export interface Row {
 export const statusOf = ({ member, run }: Row): JobStatus =>
   run.job?.value ?? (member.head.isCancelled ? 'Cancelled' : 'Pending');
 
+/** The replicate of a run of a member. */
+export const replicateOf = ({ replicate, replicateRuns }: Member, runId: number): number =>
+  replicateRuns === undefined ? replicate : Math.floor(runId / replicateRuns);
+
 /** The members in the order of rows: by replicate, then by age. */
 export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingHead) => NextRows): Member[] {
   const members = heads.map((head) => {
@@ -56,7 +63,18 @@ export function membersOf(heads: readonly ReadingHead[], nextOf: (head: ReadingH
     const replicate = submission.config.monte_carlo.replicate ?? 0;
     const rules = enabled ? conditions : [];
     const { rounds } = head;
-    return { head, replicate, selection, sampler, rounds, submission, conditions: rules, next: nextOf(head) };
+    const replicateRuns = replicateRunsOf(submission.config.monte_carlo);
+    return {
+      head,
+      replicate,
+      replicateRuns,
+      selection,
+      sampler,
+      rounds,
+      submission,
+      conditions: rules,
+      next: nextOf(head),
+    };
   });
   members.sort((a, b) => a.replicate - b.replicate || (a.head.batchId < b.head.batchId ? -1 : 1));
   return members.map((it, place) => ({ ...it, place }));

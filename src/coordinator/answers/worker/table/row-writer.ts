@@ -6,7 +6,7 @@ import { jobId } from '../../../../domain/ids.ts';
 import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/runs/outputs.ts';
 import type { RowKind } from '../../row-readings.ts';
 import { metCondition } from '../study.ts';
-import { type Member, type Row, statusOf } from './members.ts';
+import { type Member, type Row, replicateOf, statusOf } from './members.ts';
 
 type Value = number | string | null | undefined;
 
@@ -40,7 +40,7 @@ const RESULT = ['result'] as const;
 const BOTH = ['job', 'result'] as const;
 const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   run_id: { kinds: [], of: ({ run }) => run.runId },
-  replicate: { kinds: [], of: ({ member }) => member.replicate },
+  replicate: { kinds: [], of: ({ member, run }) => replicateOf(member, run.runId) },
   batch_id: { kinds: [], of: ({ member }) => member.head.batchId },
   job_id: { kinds: [], of: ({ member, run }) => jobId(member.head.batchId, run.runId) },
   status: { kinds: JOB, of: statusOf },
