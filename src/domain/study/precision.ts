@@ -88,10 +88,11 @@ function replicatesFault(submission: unknown, stop: (why: string) => Fault): Fau
   if (typeof design.run_ids === 'string' && typeof RunSelection.parse(design.run_ids) === 'string') return undefined;
   const selection = selectedRuns(design, typeof cap === 'number' ? cap : undefined);
   if (areWholeReplicates(selection, runs)) return undefined;
-  const [name, given] = typeof cap === 'number' ? ['/runs_override', cap] : ['/config/monte_carlo/run_ids', 'a part'];
+  const isCapped = typeof cap === 'number';
+  const what = isCapped ? `is ${cap}, not a multiple of ${runs} runs` : `selects parts of replicates of ${runs} runs`;
   return {
-    pointer: String(name),
-    detail: `is ${given} of replicates of ${runs} runs, and \`stop_when: precise\` takes whole ones; select multiples of ${runs} runs`,
+    pointer: isCapped ? '/runs_override' : '/config/monte_carlo/run_ids',
+    detail: `${what}, and \`stop_when: precise\` takes whole replicates; select multiples of ${runs} runs`,
   };
 }
 

@@ -112,9 +112,9 @@ describe('domain/study/precision', () => {
     expect(replicated({}, { runs_override: 24 })).to.deep.equal([]);
     for (const runIds of ['0-14', '4-11', '0-15:3'])
       expect(replicated({ run_ids: runIds })[0]).to.match(
-        /^\/config\/monte_carlo\/run_ids is a part of replicates of 8 runs, .*select multiples of 8 runs$/,
+        /^\/config\/monte_carlo\/run_ids selects parts of replicates of 8 runs, .*select multiples of 8 runs$/,
       );
-    expect(replicated({}, { runs_override: 20 })[0]).to.match(/^\/runs_override is 20 of replicates of 8 runs/);
+    expect(replicated({}, { runs_override: 20 })[0]).to.match(/^\/runs_override is 20, not a multiple of 8 runs, /);
   });
 
   it('refuses replicates that the runs are not, of other methods, beside a replicate, and of a table', () => {

@@ -25,7 +25,6 @@ export class ReplicateQuantileSequence implements Sequence {
   readonly #bets: ShareBets;
   readonly #replicates: Replicate[] = [];
   readonly #values = new SortedValues();
-  #unknown = 0;
   #part: number[] = [];
   /** The interval of so many replicates, and the ranks of its ends, near which those of the next one are. */
   #latest: { replicates: number; interval: OpenInterval } = { replicates: 0, interval: [null, null] };
@@ -48,7 +47,6 @@ export class ReplicateQuantileSequence implements Sequence {
     const values = Float64Array.from(this.#part.filter((it) => !Number.isNaN(it))).sort();
     const unknown = this.#runs - values.length;
     for (const it of values) this.#values.add(it);
-    this.#unknown += unknown;
     this.#replicates.push({ values, unknown });
     this.#part = [];
   }
