@@ -59,6 +59,13 @@ def rude(p, run):
         subprocess.Popen(["sleep", "600"])
     if number == 11:
         run.telemetry(t=0, height=p["x"])
+    if number == 12:
+        # The first is closed with the global variable, the second stays open with a higher number.
+        globals()["KEPT"] = open("/etc/hosts")
+        os.open("/etc/passwd", os.O_RDONLY)
+    if number == 13:
+        os.close(0)
+        os.open("/etc/hosts", os.O_RDONLY)
     return found
 
 
@@ -104,7 +111,7 @@ def test_a_run_that_ends_its_interpreter_loses_no_other_run(local):
     assert "ValueError: a reason" in (batch.run(8).error or "")
     assert "bad: a result is a number" in (batch.run(9).error or "")
     # Runs that were given back were not failures: none has an attempt that failed before.
-    assert all(len([it for it in batch.run(n).history() if "fail" in str(it).lower()]) == 0 for n in (12, 30, 59))
+    assert all(len([it for it in batch.run(n).history() if "fail" in str(it).lower()]) == 0 for n in (14, 30, 59))
 
 
 def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(local):
@@ -121,6 +128,9 @@ def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(lo
     assert "left a file open" in notes(found[7])
     assert "the content of the global variable SEEN: its process was ended after it" in notes(found[7])
     assert "left a process running: its process was ended after it" in notes(found[10])
+    assert "left a file open" in notes(found[12]) and "/etc/hosts" not in notes(found[12])
+    assert "replaced or closed a standard stream: its process was ended after it" in notes(found[13])
+    assert all("left" not in notes(found[n]) for n in (0, 4, 5, 11, 14, 30, 59))
     assert found[5][2]["stdout.log"] == b"x" * 300_000 + b"\n"
     assert found[5][2]["stderr.log"] == b"raw\n"
     assert all("stdout.log" not in row[2] for number, row in found.items() if number != 5)
@@ -143,7 +153,7 @@ def slow(p):
 
 def test_a_cancelled_study_ends_with_its_interpreters(local):
     batch = sb.Study("cancelled", simulation=slow, isolation="shared", inputs={"x": sb.Uniform(0, 1)}, runs=5000, policy=sb.Policy()).run(workers=2)
-    while batch.refresh()["completed_jobs"] < 20:
+    while batch.refresh()["batch"]["completed_jobs"] < 20:
         time.sleep(0.05)
     batch.cancel()
     batch.wait()

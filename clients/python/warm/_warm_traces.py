@@ -14,6 +14,7 @@ import sys
 import types
 import warnings
 
+import _warm_descriptors as descriptors
 import _warm_modules as modules
 import _warm_run as runs
 
@@ -81,9 +82,7 @@ class Traces:
         self.arguments = list(sys.argv)
         self.streams = sys.stdin, sys.stdout, sys.stderr
         self.hook = sys.excepthook
-        self.files = [_file(it) for it in (0, 1, 2)]
-        self.free = _first_free()
-        self.open = modules.open_files()
+        self.descriptors = descriptors.Descriptors()
         self.handlers = [(it, _signal.getsignal(it)) for it in SIGNALS]
         self.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
         self.recursion = sys.getrecursionlimit()
@@ -193,24 +192,23 @@ class Traces:
         if _signal.pthread_sigmask(_signal.SIG_BLOCK, ()) != self.mask:
             _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
             found.restored.append("changed the mask of signals")
-        if [_file(it) for it in (0, 1, 2)] != self.files:
-            found.left.append("replaced or closed a standard stream")
-        elif _first_free() != self.free:
-            self._open_files(found)
+        change = self.descriptors.look()
+        if change is not None:
+            self._open_files(*change, found)
         if _thread._count() > self.threads:
             found.left.append("left a thread running")
         if _has_children():
             found.left.append("left a process running")
 
-    def _open_files(self, found):
-        now = modules.open_files()
-        more = now - self.open
-        if more or not now:
-            names = _names(sorted(target for _, target in more)) if more else ""
-            found.left.append("left a file open" + (": " + names if names else ""))
-        else:
-            # A source of random numbers, which a library keeps open.
-            self.free = _first_free()
+    def _open_files(self, opened, changed, found):
+        standard = {0, 1, 2}
+        if changed & standard:
+            found.left.append("replaced or closed a standard stream")
+        if changed - standard:
+            found.left.append("closed or replaced a file that was open before it")
+        opened = sorted(opened - standard)
+        if opened:
+            found.left.append("left a file open: " + _names(map(self.descriptors.describe, opened)))
 
 
 class _Exits:
@@ -323,12 +321,6 @@ def _has_children():
                 return True
     except ChildProcessError:
         return False
-
-
-def _first_free():
-    fd = os.dup(0)
-    os.close(fd)
-    return fd
 
 
 def _file(place):
