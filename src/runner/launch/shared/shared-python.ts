@@ -79,9 +79,11 @@ export class SharedPython {
     return new Promise((end) => {
       const pending: Run = Object.assign(run, { sinceMs: this.#options.clock.monotonicMs(), end });
       this.#lanes.set(run.lane, (this.#lanes.get(run.lane) ?? 0) + 1);
-      run.cancelled.addEventListener('abort', () => this.#cancel(pending), { once: true });
       this.#pending.push(pending);
-      this.#pumpSoon();
+      run.cancelled.addEventListener('abort', () => this.#cancel(pending), { once: true });
+      // A signal that was given before makes no event.
+      if (run.cancelled.aborted) this.#cancel(pending);
+      else this.#pumpSoon();
     });
   }
 
