@@ -1,6 +1,6 @@
 """The open descriptors of a process that executes more runs: those that a run has opened, closed or replaced.
 
-Exact by number and file: the process lists its descriptors after each run, and compares the file of each one that was open before.
+Exact by number and file: the process lists its descriptors after each run, and compares the file of each open descriptor with that before it.
 """
 
 import os
