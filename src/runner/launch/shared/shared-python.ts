@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import type { ProcessScope } from '../../processes/process-scope.ts';
 import { oneLine } from '../../system-error.ts';
 import type { Rendezvous } from './rendezvous.ts';
-import { lossOf, type SharedEnding, type SharedRun, type WorkerSource } from './shared-run.ts';
+import { lossOf, type PooledRun as Run, type SharedEnding, type SharedRun, type WorkerSource } from './shared-run.ts';
 import { Worker, type RunEnd, type WorkerCalls } from './worker.ts';
 
 /** A worker has runs for about this time, so that it never waits for the runner. */
@@ -30,13 +30,6 @@ export interface SharedPythonOptions {
   name: string;
   /** The digest of the code that the workers have loaded; undefined: not known. */
   code: string | undefined;
-}
-
-/** A run from its arrival to its end. */
-interface Run extends SharedRun {
-  sinceMs: number;
-  isOver?: boolean;
-  end: (ending: SharedEnding) => void;
 }
 
 interface Pooled {
@@ -83,7 +76,7 @@ export class SharedPython {
       run.cancelled.addEventListener('abort', () => this.#cancel(pending), { once: true });
       // A signal that was given before makes no event.
       if (run.cancelled.aborted) this.#cancel(pending);
-      else this.#pumpSoon();
+      this.#pumpSoon();
     });
   }
 

@@ -36,6 +36,13 @@ export interface SharedRun {
 /** The end of a run; `alone`: there is no worker, so that it must have a process of its own. */
 export type SharedEnding = Ending | (RunEnd & { type: 'ended' }) | (RunFault & { type: 'fault' }) | { type: 'alone' };
 
+/** A run from its arrival to its end. */
+export interface PooledRun extends SharedRun {
+  sinceMs: number;
+  isOver?: boolean;
+  end: (ending: SharedEnding) => void;
+}
+
 /** The end of a run whose worker has ended: its own, unless the worker was ended for another run that had just ended. */
 export function lossOf(run: SharedRun, ending: Ending, killer: SharedRun | undefined): Ending {
   if (killer === undefined || killer === run) return ending;
