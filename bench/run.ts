@@ -21,6 +21,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   turns: { load: () => import('./turns.ts') },
   submit: { load: () => import('./submit.ts') },
   lifecycle: { load: () => import('./lifecycle.ts') },
+  rounds: { load: () => import('./rounds.ts') },
   lists: { load: () => import('./lists.ts') },
   table: { load: () => import('./table.ts') },
   pool: { load: () => import('./pool.ts') },

@@ -63,12 +63,16 @@ export class Evaluator {
    * repeat. Where the study is closed or full, the next one takes the points.
    * @throws ApiError, UnreachableError
    */
-  async evaluate(request: EvaluationRequest, waitSecs = 0): Promise<Evaluation | EvaluationProgress> {
+  async evaluate(
+    request: EvaluationRequest,
+    waitSecs = 0,
+    signal?: AbortSignal,
+  ): Promise<Evaluation | EvaluationProgress> {
     for (let tried = 1; ; tried++) {
       const found = this.study();
       const batchId = await found;
       try {
-        return await this.#client.rounds.evaluate(batchId, request, waitSecs);
+        return await this.#client.rounds.evaluate(batchId, request, waitSecs, signal);
       } catch (error) {
         if (!(error instanceof ApiError) || !OVER.has(error.code) || tried === MAX_STUDIES) throw error;
         if (error.code === 'budget-exhausted') {

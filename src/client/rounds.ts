@@ -13,6 +13,7 @@ import type {
   RoundsCheck,
   Uuid,
 } from '../contract/types.ts';
+import { given } from '../base/given.ts';
 import type { Transport } from './transport.ts';
 
 /** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
@@ -44,14 +45,25 @@ export class Rounds {
   }
 
   /** The runs of a round once all of them have ended, or its progress; the coordinator waits for that up to `waitSecs` seconds. */
-  async results(batchId: Uuid, round: number, waitSecs = 0): Promise<RoundResults | RoundProgress> {
+  async results(
+    batchId: Uuid,
+    round: number,
+    waitSecs = 0,
+    signal?: AbortSignal,
+  ): Promise<RoundResults | RoundProgress> {
     const path = ['batches', batchId, 'rounds', String(round), 'results'];
-    const exchange = { method: 'GET', path, query: { wait: waitSecs }, extraMs: waitSecs * 1_000 } as const;
+    const query = { wait: waitSecs };
+    const exchange = { method: 'GET', path, query, extraMs: waitSecs * 1_000, ...given({ signal }) } as const;
     return (await this.#transport.send<RoundResults | RoundProgress>(exchange)).body;
   }
 
   /** The results of points, each executed once, or how far their runs are after `waitSecs` seconds (0 to 30). Safe to repeat. */
-  async evaluate(batchId: Uuid, request: EvaluationRequest, waitSecs = 0): Promise<Evaluation | EvaluationProgress> {
+  async evaluate(
+    batchId: Uuid,
+    request: EvaluationRequest,
+    waitSecs = 0,
+    signal?: AbortSignal,
+  ): Promise<Evaluation | EvaluationProgress> {
     const path = ['batches', batchId, 'evaluate'];
     const exchange = {
       method: 'POST',
@@ -59,6 +71,7 @@ export class Rounds {
       body: request,
       query: { wait: waitSecs },
       extraMs: waitSecs * 1_000,
+      ...given({ signal }),
     } as const;
     return (await this.#transport.send<Evaluation | EvaluationProgress>(exchange)).body;
   }

@@ -73,3 +73,7 @@ export class SimbatchError extends Error {
     this.faults = options.faults;
   }
 }
+
+/** True for the error about a record that is missing or damaged: it concerns what the record belongs to, and nothing else. */
+export const isDamage = (error: unknown): error is SimbatchError =>
+  error instanceof SimbatchError && error.code === 'store-damaged';

@@ -39,7 +39,9 @@ export class RoundLines {
 
   run(run: ManifestRun): string | undefined {
     if (this.#names === undefined) return undefined;
-    if (this.#open === undefined) return `run ${run.run_id} is in no round`;
+    if (this.#open === undefined) {
+      return `run ${run.run_id} is before the line of any round: this manifest is of a version that wrote no lines of rounds, or they were left out; write the manifest again from the study`;
+    }
     const { round, rows } = this.#open;
     if (run.run_id < round.first_run_id || run.run_id >= this.#end)
       return `run ${run.run_id} is not in round ${round.round}, which has the runs ${round.first_run_id} to ${this.#end - 1}`;

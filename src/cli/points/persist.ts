@@ -1,6 +1,8 @@
 /** Requests that are safe to repeat, repeated while the coordinator does not answer; and the progress of runs that a command waits for. */
 import { sleep, systemClock } from '../../base/clock.ts';
 import { ApiError, UnreachableError } from '../../client/client.ts';
+import { EXIT } from '../exit-codes.ts';
+import { Failure } from '../failure.ts';
 import { LiveBlock } from '../progress/live-block.ts';
 import { formatDuration, plural } from '../terminal/format.ts';
 import { note } from '../terminal/output.ts';
@@ -36,6 +38,24 @@ export async function persist<T>(
     }
     await sleep(systemClock, pauseMs, signal);
     signal?.throwIfAborted();
+  }
+}
+
+/**
+ * Calls `wait` with a signal that Ctrl-C and SIGTERM abort.
+ * @param continues what continues without the command, and how it is seen again
+ * @throws Failure with that sentence, once aborted
+ */
+export async function interruptible<T>(continues: () => string, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController();
+  const onSignal = (): void => interrupted.abort(new Failure(EXIT.interrupted, continues()));
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  try {
+    return await wait(interrupted.signal);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
   }
 }
 

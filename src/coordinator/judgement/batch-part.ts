@@ -1,9 +1,13 @@
 /** The parts of a judgement that depend on the batch: whether it is judged, its limits, and the state that was stored last. */
 import { dependenceWarnings, stoppedWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
 import type { Warning } from '../../analysis/warning.ts';
+import type { Uuid } from '../../contract/types.ts';
+import { isDamage } from '../../domain/errors.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import type { Store } from '../kernel/storage/store.ts';
 import type { StudyJudgement, VerdictsRecord } from './study-judgement.ts';
 
 /** The state of a judgement that was stored last. */
@@ -42,4 +46,19 @@ export function limitsOf(
   const { Pending, Claimed, Running, Cancelled: cancelled } = jobsByStatus(state);
   const open = Pending + Claimed + Running;
   return [...unfinishedWarningsOf({ of: state.context.totalJobs, open, cancelled }), ...dependenceWarnings(method)];
+}
+
+/** The stored verdicts of a batch. Damaged ones are reported and computed again: they follow from its runs. */
+export function readVerdicts(
+  { store, failed }: { store: Pick<Store, 'get'>; failed: (error: unknown) => void },
+  batchId: Uuid,
+): VerdictsRecord | undefined {
+  try {
+    const stored = store.get(keys.verdicts(batchId));
+    return stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    failed(error);
+    return undefined;
+  }
 }

@@ -12,11 +12,11 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { designMethod, type DesignMethod } from '../../domain/study/design-method.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
-import type { StudyCache } from '../kernel/records/study-cache.ts';
+import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
-import { isJudged, limitsOf, storedOf, type StoredState } from './batch-part.ts';
+import { isJudged, limitsOf, readVerdicts, storedOf, type StoredState } from './batch-part.ts';
 import { openJudgement } from './open-judgement.ts';
 import { outcomesOfFact, outcomesOfResult } from './outcomes.ts';
 import { addStoredOutcomes, outcomesOnDisk } from './stored-outcomes.ts';
@@ -84,8 +84,7 @@ export class Judgements {
     const { batchId } = state.context;
     if (this.#isStopped || !isJudged(state)) return;
     if (this.#entries.has(batchId) || this.#unusable.has(batchId)) return;
-    const stored = this.#parts.store.get(keys.verdicts(batchId));
-    const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
+    const record = readVerdicts(this.#parts, batchId);
     if (record?.verdicts !== undefined) return;
     const entry = this.#open(state, record);
     if (entry === undefined) return;
@@ -141,8 +140,7 @@ export class Judgements {
 
   /** The record of an ended study that is judged to its end; judges it otherwise. */
   #final(state: BatchState): VerdictsRecord | undefined {
-    const stored = this.#parts.store.get(keys.verdicts(state.context.batchId));
-    const record = stored === undefined ? undefined : (JSON.parse(stored) as VerdictsRecord);
+    const record = readVerdicts(this.#parts, state.context.batchId);
     if (record?.verdicts !== undefined) return record;
     this.#takeOver(state);
     return undefined;
@@ -178,9 +176,10 @@ export class Judgements {
   /** Reports a study that cannot be judged, and leaves it out. */
   #open({ context }: BatchState, record: VerdictsRecord | undefined): Entry | undefined {
     const { batchId } = context;
-    const study = this.#parts.studyCache.of(context);
+    let study: Study;
     let judgement: StudyJudgement;
     try {
+      study = this.#parts.studyCache.of(context);
       judgement = openJudgement(context, study, record, (error) => this.#parts.failed(error));
     } catch (error) {
       this.#unusable.add(batchId);

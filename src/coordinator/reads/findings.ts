@@ -3,6 +3,7 @@ import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../..
 import { failingRunners } from '../../analysis/groups/failing-runners.ts';
 import type { Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
+import { isDamage } from '../../domain/errors.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -40,9 +41,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
   const state = readBatch(parts.store, batchId);
   const { tally } = await parts.health.read(state);
   const isOver = isTerminal(state.value);
-  const { submission } = parts.studyCache.of(state.context);
-  const { early_termination: earlyTermination, telemetry } = submission.config;
-  const { container } = submission.config.compute;
+  const { bucket, ...submitted } = ofSubmission(parts, state);
   return findingsOf({
     ...ofBatch(state),
     batchId,
@@ -51,17 +50,40 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     runners: isOver ? [] : (await runners(parts, {})).runners,
     ...reservationOf(parts, batchId),
     ...launchersOf(parts, batchId),
-    earlyTermination,
-    variables: telemetry.variables,
-    image: imageOf(container.image),
-    container: { environment: container.environment ?? null, image: container.image },
+    ...submitted,
+    ...unreadableOf(parts, batchId),
     ...precisionOf(parts, state),
     ...unsentOf(parts, batchId),
-    ...(await filesOf(parts, batchId, telemetry.storage.s3_bucket)),
+    ...(await filesOf(parts, batchId, bucket)),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await parts.freeBytes?.(),
   });
+}
+
+type OfSubmission = Pick<Situation, 'earlyTermination' | 'variables' | 'image' | 'container' | 'submissionFault'> & {
+  bucket: string;
+};
+
+/** The members that the submission gives; empty ones, with the fault, where it is missing or damaged. */
+function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): OfSubmission {
+  try {
+    const { early_termination: earlyTermination, telemetry, compute } = studyCache.of(context).submission.config;
+    const { environment = null, image } = compute.container;
+    const { variables, storage } = telemetry;
+    const container = { environment, image };
+    return { earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const earlyTermination = { enabled: false, check_frequency_hz: 1, conditions: [] };
+    const container = { environment: null, image: '' };
+    return { earlyTermination, variables: [], image: undefined, container, bucket: '', submissionFault: error.message };
+  }
+}
+
+function unreadableOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'unreadableRuns'> {
+  const runs = scheduler.runsAside(batchId);
+  return runs.length === 0 ? {} : { unreadableRuns: runs };
 }
 
 function precisionOf({ judgements }: FindingParts, state: BatchState): Pick<Situation, 'precision'> {

@@ -15,15 +15,15 @@ import type {
   Uuid,
 } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { jobId } from '../../domain/ids.ts';
+import { jobId, runIdOf } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
 import { isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
 import { blocksOf, readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
-import { keys } from '../kernel/storage/keys.ts';
-import type { Store, StoreView } from '../kernel/storage/store.ts';
+import { idOf, keys } from '../kernel/storage/keys.ts';
+import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import type { GroupCommit } from '../kernel/turn/group-commit.ts';
 import { openListing, listing, type Listing } from '../reads/listings.ts';
 import type { RoundProgress } from './round-progress.ts';
@@ -39,6 +39,8 @@ interface ReadParts {
 
 /** Items of one chunk of a list. */
 const CHUNK = 100;
+/** The results of so many runs are looked for one by one. */
+const FEW_RUNS = 16;
 /** The most faults that a check lists. */
 const MAX_FAULTS = 100;
 
@@ -152,13 +154,15 @@ export async function roundResults(
     const head = { round: number, first_run_id: record.first_run_id, count: record.count };
     const counts: RoundResults['counts'] = {};
     const pieces: string[] = [`${JSON.stringify(head).slice(0, -1)},"results":[`];
-    const rowOf = (run: number): [RunClass, string] => {
-      const row = toRow(view, state, study, run);
+    const rowOf = ([run, result]: RunResult): [RunClass, string] => {
+      const row = toRow(view, state, study, run, result);
       return [row.class as RunClass, JSON.stringify(row)];
     };
-    for await (const rows of parts.share.mapped(runsOf(record), rowOf)) {
-      for (const [it] of rows) counts[it] = (counts[it] ?? 0) + 1;
-      pieces.push((pieces.length === 1 ? '' : ',') + rows.map(([, text]) => text).join(','));
+    for await (const runs of storedResults(view, batchId, record)) {
+      for await (const rows of parts.share.mapped(runs, rowOf)) {
+        for (const [it] of rows) counts[it] = (counts[it] ?? 0) + 1;
+        pieces.push((pieces.length === 1 ? '' : ',') + rows.map(([, text]) => text).join(','));
+      }
     }
     if (counts['open'] !== undefined) return { progress: { ...head, counts, complete: false } };
     pieces.push(`],"counts":${JSON.stringify(counts)},"complete":true}`);
@@ -170,6 +174,31 @@ export async function roundResults(
 
 function* runsOf({ first_run_id: first, count }: RoundRecord): Generator<number> {
   for (let run = first; run < first + count; run++) yield run;
+}
+
+/** A run with the record of its result; undefined where it has none. */
+type RunResult = readonly [run: number, result: string | undefined];
+
+/** The runs of a round, ascending, in chunks. Reading a range costs less for each record than looking for it, and more to begin with. */
+async function* storedResults(view: StoreView, batchId: Uuid, round: RoundRecord): AsyncGenerator<Iterable<RunResult>> {
+  const { first_run_id: first, count } = round;
+  const keyOf = (run: number): string => keys.result(jobId(batchId, run));
+  if (count <= FEW_RUNS) {
+    yield Array.from(runsOf(round), (run) => [run, view.get(keyOf(run))] as const);
+    return;
+  }
+  let next = first;
+  function* withoutResult(end: number): Generator<RunResult> {
+    for (; next < end; next++) yield [next, undefined];
+  }
+  function* withGaps(chunk: readonly Entry[]): Generator<RunResult> {
+    for (const [key, result] of chunk) {
+      yield* withoutResult(runIdOf(idOf(key)));
+      yield [next++, result];
+    }
+  }
+  for await (const chunk of view.entries({ gte: keyOf(first), lt: keyOf(first + count) })) yield withGaps(chunk);
+  yield withoutResult(first + count);
 }
 
 /** The record of a run; undefined for an untouched one. */
@@ -184,16 +213,23 @@ export function classOf({ context }: BatchState, job: JobRecord | undefined): Ru
   return runClassOf(job.value, job.attempts.at(-1)?.reason ?? null);
 }
 
-function toRow(view: StoreView, state: BatchState, { sampler }: Study, run: number): RoundRow {
+function toRow(
+  view: StoreView,
+  state: BatchState,
+  { sampler }: Study,
+  run: number,
+  record: string | undefined,
+): RoundRow {
   const id = jobId(state.context.batchId, run);
-  const job = jobRecord(view, state, run);
-  const record = job === undefined ? undefined : view.get(keys.result(id));
   const result = record === undefined ? undefined : (JSON.parse(record) as StoredResult);
+  // A result of a Completed run says so.
+  const isOk = result?.success === true;
+  const job = isOk ? undefined : jobRecord(view, state, run);
   const error = job?.error ?? result?.error_message ?? undefined;
   const row: RoundRow = {
     run_id: run,
     job_id: id,
-    class: classOf(state, job),
+    class: isOk ? 'ok' : classOf(state, job),
     parameters: sampler.parameters(run),
     outputs: result === undefined ? {} : Object.fromEntries(outputsOf(result.metadata)),
   };

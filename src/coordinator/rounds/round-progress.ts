@@ -7,6 +7,7 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
+import { isDamage } from '../../domain/errors.ts';
 import { jobId, runIdOf } from '../../domain/ids.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { RoundPlaces } from '../kernel/records/stored-rounds.ts';
@@ -86,25 +87,41 @@ export class RoundProgress {
       if (it !== undefined) it.untouched += end - run;
       run = end;
     }
-    const view = store.snapshot();
-    try {
-      const ahead = { ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, next)) };
-      if (!isCancelled) {
-        for await (const chunk of view.entries(ahead)) {
-          for await (const [key] of share.paced(chunk)) {
-            const it = openRoundOf(runIdOf(idOf(key)));
-            if (it !== undefined) it.untouched -= 1;
-          }
-        }
+    if (!isCancelled) {
+      for await (const run of share.paced(await this.#cancelledAhead(batchId, next, totalJobs))) {
+        const it = openRoundOf(run);
+        if (it !== undefined) it.untouched -= 1;
       }
-    } finally {
-      await view.close();
     }
     const rounds = [...open.values()].filter((it) => it.touched + it.untouched > 0);
     this.#open.set(
       batchId,
       rounds.sort((a, b) => a.round - b.round),
     );
+  }
+
+  /** The runs from the cursor on that have a record: they were cancelled one by one. */
+  async #cancelledAhead(batchId: Uuid, next: number, totalJobs: number): Promise<number[]> {
+    const { share, store } = this.#parts;
+    const runs: number[] = [];
+    const view = store.snapshot();
+    try {
+      for await (const chunk of view.entries({ ...ofBatch('job', batchId), gte: keys.job(jobId(batchId, next)) }))
+        for await (const [key] of share.paced(chunk)) runs.push(runIdOf(idOf(key)));
+      return runs;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    } finally {
+      await view.close();
+    }
+    // One damaged record must not keep the coordinator from starting: each is looked for by its key.
+    runs.length = 0;
+    for (let run = next; run < totalJobs; run++) {
+      const later = share.slice();
+      if (later !== undefined) await later;
+      if (isThere(store, keys.job(jobId(batchId, run)))) runs.push(run);
+    }
+    return runs;
   }
 
   committed(facts: readonly Fact[]): void {
@@ -187,6 +204,16 @@ export class RoundProgress {
   close(): void {
     // A Set may lose the entry that is being visited.
     for (const waiting of this.#waiting.values()) for (const end of waiting) end();
+  }
+}
+
+/** True for a record that is there, even if it is damaged. */
+function isThere(store: Store, key: string): boolean {
+  try {
+    return store.get(key) !== undefined;
+  } catch (error) {
+    if (isDamage(error)) return true;
+    throw error;
   }
 }
 

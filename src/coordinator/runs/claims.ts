@@ -2,6 +2,8 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
+import { isDamage } from '../../domain/errors.ts';
+import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import type { RunAssignment, Scheduler } from '../scheduling/scheduler.ts';
 import { type WorkRequest, workRequestOf } from '../scheduling/work-request.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
@@ -40,8 +42,8 @@ export async function claim(
     parts.longPolls.noteRequest(runnerId);
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
     const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length, ahead);
-    const picks = workRequest === undefined ? [] : parts.scheduler.plan([workRequest], turn.now);
-    const assigned = apply(turn, picks);
+    const planned = workRequest === undefined ? [] : parts.scheduler.plan([workRequest], turn.now);
+    const assigned = apply(parts, turn, planned).map((it) => it.jobId);
     const moved = workRequest === undefined ? [] : reassign(parts, turn, [workRequest]);
     return answer(parts, turn, [...again, ...assigned, ...moved.map((it) => it.jobId)]);
   });
@@ -59,8 +61,7 @@ export async function claim(
 export async function servePendingPolls(parts: ClaimParts): Promise<void> {
   if (parts.longPolls.size === 0 || (!parts.scheduler.hasWork && parts.crowded.size === 0)) return;
   const { value, written } = parts.turns.runNow('serve-waiting', (turn) => {
-    const picks = parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now);
-    apply(turn, picks);
+    const picks = apply(parts, turn, parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now));
     turn.deliverFacts();
     const moved = reassign(parts, turn, pendingWorkRequests(parts, turn, jobsByRunner(picks)));
     turn.deliverFacts();
@@ -104,13 +105,20 @@ function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptR
   return held.map((it) => it.jobId).filter((it) => !named.has(it) && turn.state('job', it)?.value === 'Claimed');
 }
 
-function apply(turn: Turn, picks: readonly RunAssignment[]): Uuid[] {
-  for (const { runnerId, jobId, index } of picks) {
+/** Returns the runs that are claimed now. One whose record is missing or damaged is set aside: it must not keep all others from the pool. */
+function apply({ scheduler }: ClaimParts, turn: Turn, picks: readonly RunAssignment[]): RunAssignment[] {
+  return picks.filter(({ runnerId, jobId, index }) => {
     const { now } = turn;
     const type = 'CLAIM';
-    turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
-  }
-  return picks.map((it) => it.jobId);
+    try {
+      turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
+      return true;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      scheduler.setAside(batchIdOf(jobId), runIdOf(jobId));
+      return false;
+    }
+  });
 }
 
 /** A run that would wait on one runner may be given to another in the same turn: it is the second one's alone. */
@@ -130,22 +138,34 @@ function jobsByRunner(picks: readonly RunAssignment[]): Map<string, Uuid[]> {
   return byRunner;
 }
 
-/** The answer with the runs that can be executed; the others are cancelled. */
+/** The study of a batch; undefined where its submission is missing or damaged. */
+function studyOf({ studyCache }: ClaimParts, turn: Turn, batchId: Uuid): Study | undefined {
+  try {
+    return studyCache.of(batchOrThrow(turn, batchId).context);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The answer with the runs that can be executed. Those without a row are cancelled, those without their submission given back. */
 function answer(parts: ClaimParts, turn: Turn, jobIds: readonly Uuid[]): ClaimResponse {
   const assignments: Assignment[] = [];
   const batches: ClaimResponse['batches'] = {};
   // Neighbours are mostly of one study.
-  let latest: { batchId: Uuid; study: Study } | undefined;
+  let latest: { batchId: Uuid; study: Study | undefined } | undefined;
   for (const jobId of jobIds) {
     const job = jobOrThrow(turn, jobId);
-    const { batchId, attempt } = job.context;
-    if (latest?.batchId !== batchId) {
-      const { context } = batchOrThrow(turn, batchId);
-      latest = { batchId, study: parts.studyCache.of(context) };
+    const { batchId, attempt, runnerId } = job.context;
+    if (latest?.batchId !== batchId) latest = { batchId, study: studyOf(parts, turn, batchId) };
+    const { study } = latest;
+    if (study === undefined) {
+      turn.send('job', jobId, { type: 'UNCLAIM', runnerId: runnerId!, attempt, now: turn.now });
+      continue;
     }
-    if (cancelUnreadable(turn, latest.study, job.context)) continue;
-    batches[batchId] ??= batchOf(parts, batchOrThrow(turn, batchId).context, latest.study);
-    assignments.push({ job: toJob(job, latest.study), attempt });
+    if (cancelUnreadable(turn, study, job.context)) continue;
+    batches[batchId] ??= batchOf(parts, batchOrThrow(turn, batchId).context, study);
+    assignments.push({ job: toJob(job, study), attempt });
   }
   return { assignments, batches };
 }

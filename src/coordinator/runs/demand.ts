@@ -1,12 +1,13 @@
 /** The demand for runners: the Pending runs of all open batches that could be claimed now, in groups of equal needs. */
 import { activeRuns } from '../../../machines/batch.ts';
-import type { ContainerConfig, DemandGroup, DemandResponse } from '../../contract/types.ts';
+import type { ComputeConfig, ContainerConfig, DemandGroup, DemandResponse, Uuid } from '../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { BYTES_PER_GB } from '../../domain/scheduling.ts';
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import type { WaitingRuns, Scheduler } from '../scheduling/scheduler.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import { isDamage } from '../../domain/errors.ts';
 
 interface DemandParts {
   share: EventLoopShare;
@@ -22,7 +23,9 @@ export async function demand(parts: DemandParts): Promise<DemandResponse> {
   const groups = new Map<string, DemandGroup>();
   let runs = 0;
   for await (const part of parts.share.mapped(parts.scheduler.waiting(), (it) => groupOf(parts, it))) {
-    for (const [key, group] of part) {
+    for (const found of part) {
+      if (found === undefined) continue;
+      const [key, group] = found;
       runs += group.runs;
       const known = groups.get(key);
       if (known === undefined) groups.set(key, group);
@@ -35,11 +38,21 @@ export async function demand(parts: DemandParts): Promise<DemandResponse> {
   };
 }
 
-function groupOf(
-  { studyCache, statistics }: DemandParts,
-  { context: c, runs, sinceMs }: WaitingRuns,
-): [string, DemandGroup] {
-  const { container, kubernetes, baremetal } = studyCache.computeOf(c.batchId);
+/** The resources of a study; undefined where its submission is damaged, so that none of its runs can be claimed. */
+function computeOf({ studyCache }: DemandParts, batchId: Uuid): ComputeConfig | undefined {
+  try {
+    return studyCache.computeOf(batchId);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function groupOf(parts: DemandParts, { context: c, runs, sinceMs }: WaitingRuns): [string, DemandGroup] | undefined {
+  const compute = computeOf(parts, c.batchId);
+  if (compute === undefined) return undefined;
+  const { statistics } = parts;
+  const { container, kubernetes, baremetal } = compute;
   const mean = meanRunMs(statistics, c.simulationName);
   const needs = {
     simulation: c.simulationName,

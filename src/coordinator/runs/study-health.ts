@@ -6,6 +6,7 @@ import type { Fact } from '../../../machines/protocol.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { AttemptRecord, BatchStatusResponse, Uuid } from '../../contract/types.ts';
 import { AttemptTally, RECENT, type FinishedAttempt } from '../../domain/runs/attempt-tally.ts';
+import { isDamage } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { decodeJob, decodeRunner, type BatchState, type JobState } from '../kernel/actors/actor-kinds.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
@@ -172,6 +173,10 @@ export class StudyHealth {
         for await (const [key, record] of share.paced(chunk))
           isEnough = latest.add(decodeJob(idOf(key), record, context));
       }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // The findings of a damaged study are needed most: it has the counts of the records before the damaged one.
+      latest.isSample = true;
     } finally {
       await view.close();
     }

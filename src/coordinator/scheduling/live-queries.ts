@@ -1,6 +1,6 @@
 /** Queries over all active actors. */
 import type { BatchContext } from '../../../machines/batch.ts';
-import { SimbatchError } from '../../domain/errors.ts';
+import { isDamage } from '../../domain/errors.ts';
 import { batchIdOf, jobId } from '../../domain/ids.ts';
 import type { JobRecord, RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory, type RecordSource } from '../kernel/actors/directory.ts';
@@ -72,38 +72,43 @@ function isOtherConnected(
   return false;
 }
 
-/** Returns true when the settings of a runner refuse nothing of the study. A damaged record must not keep other studies from work. */
-function isAllowed(
-  studies: Pick<StudyCache, 'computeOf'>,
-  { batchId }: BatchContext,
-  capabilities: RunnerCapabilities,
-): boolean {
+/** Returns what `read` returns, or `otherwise` where a record is missing or damaged: it must not keep other studies from work. */
+function unlessDamaged<T>(read: () => T, otherwise: T): T {
   try {
-    const { environment = null, image } = studies.computeOf(batchId).container;
-    return refusalsOf(capabilities, { environment, image }) === undefined;
+    return read();
   } catch (error) {
-    if (error instanceof SimbatchError && error.code === 'store-damaged') return true;
+    if (isDamage(error)) return otherwise;
     throw error;
   }
 }
 
-/** Returns the last runner of the run that a run of an audit repeats. A damaged record must not keep other studies from work. */
+/** Returns true when the settings of a runner refuse nothing of the study. Nothing of a study whose submission is damaged can be executed. */
+function isAllowed(
+  studies: Pick<StudyCache, 'of' | 'computeOf'>,
+  batch: BatchContext,
+  capabilities: RunnerCapabilities,
+): boolean {
+  return unlessDamaged(() => {
+    // The runs of a selection are found by the study, which may have left the cache.
+    const { container } =
+      batch.selectsRuns === true ? studies.of(batch).submission.config.compute : studies.computeOf(batch.batchId);
+    const { environment = null, image } = container;
+    return refusalsOf(capabilities, { environment, image }) === undefined;
+  }, false);
+}
+
+/** Returns the last runner of the run that a run of an audit repeats. */
 function originalRunner(source: RecordSource, { parent }: BatchContext, runId: number): string | undefined {
   if (parent === undefined) return undefined;
-  try {
-    const record = source.read(keys.job(jobId(parent.batchId, runId)));
-    return record === undefined ? undefined : (JSON.parse(record) as JobRecord).attempts.at(-1)?.runner;
-  } catch (error) {
-    if (error instanceof SimbatchError && error.code === 'store-damaged') return undefined;
-    throw error;
-  }
+  const record = unlessDamaged(() => source.read(keys.job(jobId(parent.batchId, runId))), undefined);
+  return record === undefined ? undefined : (JSON.parse(record) as JobRecord).attempts.at(-1)?.runner;
 }
 
 /** Returns the sources of a scheduler: the active actors, the pending polls, the studies and the run times. */
 export const schedulerSources = (
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
-  studies: Pick<StudyCache, 'runAt' | 'computeOf'>,
+  studies: Pick<StudyCache, 'of' | 'runAt' | 'computeOf'>,
   statistics: Statistics,
   source: RecordSource,
 ): SchedulerSources => {
@@ -111,7 +116,8 @@ export const schedulerSources = (
   const inTime: SchedulerSources['isInTime'] = (...ends) => isInTime(statistics, ...ends);
   return {
     isInTime: inTime,
-    isTouched: (id) => directory.isTouched(id),
+    // A damaged record is there.
+    isTouched: (id) => unlessDamaged(() => directory.isTouched(id), true),
     runAt: studies.runAt,
     isAllowed: allows,
     originalRunner: (audit, runId) => originalRunner(source, audit, runId),

@@ -2,13 +2,20 @@
  * Recovery after a restart: activates the open batches, all runners, and the jobs that runners hold. The cost grows with
  * the number of active jobs, not with all jobs ever run. Each actor kind resets its own deadlines.
  */
+import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Activation, Directory } from '../kernel/actors/directory.ts';
 import type { RequeueRecord } from '../kernel/turn/fact-records.ts';
 import { updateIndex, type Indexes } from './indexes.ts';
 import { allOf, idOf } from '../kernel/storage/keys.ts';
-import { ACTOR_KINDS, decodeNotification, isTerminal, isTerminalNotification } from '../kernel/actors/actor-kinds.ts';
+import {
+  ACTOR_KINDS,
+  decodeNotification,
+  isTerminal,
+  isTerminalNotification,
+  missingRecord,
+} from '../kernel/actors/actor-kinds.ts';
 import type { BatchIdGenerator } from '../kernel/storage/batch-id-generator.ts';
 import type { Store, StoreView } from '../kernel/storage/store.ts';
 
@@ -38,7 +45,7 @@ async function restoreBatches(parts: RecoveryParts, snapshot: StoreView): Promis
   for await (const chunk of snapshot.entries(allOf('open'))) {
     for (const [key] of chunk) {
       const activation = directory.activate('batch', idOf(key));
-      if (activation === undefined) throw new Error(`the store has no record of the open batch ${idOf(key)}`);
+      if (activation === undefined) throw missingRecord(`the open batch ${idOf(key)}`);
       updateIndex(parts, activation as Activation);
     }
   }
@@ -67,7 +74,10 @@ async function restoreRunners(parts: RecoveryParts, snapshot: StoreView): Promis
       for (const { jobId } of state.context.held) {
         const job = directory.state('job', jobId);
         if (job === undefined || isTerminal(job.value))
-          throw new Error(`runner ${runnerId} holds job ${jobId}, which is not active`);
+          throw new SimbatchError(
+            'store-damaged',
+            `runner ${runnerId} holds job ${jobId}, which is not active: the data directory is damaged; run simbatch verify`,
+          );
         const revived = directory.restore('job', jobId, ACTOR_KINDS.job.revive(job, now));
         updateIndex(parts, revived as Activation);
       }

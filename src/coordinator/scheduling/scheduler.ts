@@ -64,6 +64,8 @@ const REQUEUED_LOOKAHEAD = 32;
 interface OpenBatch {
   context: BatchContext;
   requeued: Map<number, Requeued>;
+  /** Requeued runs whose records are missing or damaged: they are not assigned. */
+  unreadable: Set<number>;
   /** Members of the current plan: */
   plannedActive: number;
   next: number;
@@ -103,6 +105,7 @@ export class Scheduler {
     const batch = known ?? {
       context,
       requeued: new Map(),
+      unreadable: new Set<number>(),
       plannedActive: 0,
       next: 0,
       untouched: 0,
@@ -130,9 +133,24 @@ export class Scheduler {
     this.#batches.get(batchId)?.requeued.delete(runId);
   }
 
+  /** Leaves a requeued run out of all further plans, because its record is missing or damaged. */
+  setAside(batchId: Uuid, runId: number): void {
+    const batch = this.#batches.get(batchId);
+    if (batch === undefined) return;
+    batch.requeued.delete(runId);
+    batch.unreadable.add(runId);
+    this.#reset(batch);
+  }
+
+  /** The runs of a batch that were set aside. */
+  runsAside(batchId: Uuid): number[] {
+    return [...(this.#batches.get(batchId)?.unreadable ?? [])];
+  }
+
   /** The jobs of a batch that are Pending again. */
   requeuedJobs(batchId: Uuid): Uuid[] {
-    return [...(this.#batches.get(batchId)?.requeued.keys() ?? [])].map((runId) => jobId(batchId, runId));
+    const { requeued = new Map<number, Requeued>(), unreadable = [] } = this.#batches.get(batchId) ?? {};
+    return [...requeued.keys(), ...unreadable].map((runId) => jobId(batchId, runId));
   }
 
   /** The runner that must not take the next run of an audit, because it executed the original, and until when. */
@@ -286,7 +304,8 @@ export class Scheduler {
   }
 }
 
-const pendingOf = (batch: OpenBatch): number => batch.untouched + batch.context.requeued - batch.assigned.size;
+const pendingOf = ({ untouched, context, unreadable, assigned }: OpenBatch): number =>
+  untouched + context.requeued - unreadable.size - assigned.size;
 
 /** Returns true while the batch has a run to assign, is below its cap, and neither paused nor cancelled. */
 function isServed(batch: OpenBatch): boolean {

@@ -1,4 +1,4 @@
-/** Findings about failures: rows that damage has lost, a study that fails everywhere, a runner that fails more than the others, many retries. */
+/** Findings about failures: a study that fails everywhere, a runner that fails more than the others, many retries. */
 import { plural } from '../plural.ts';
 import { type FailingRunner, MOST_NAMED, type Rule, type Situation } from './finding.ts';
 
@@ -73,18 +73,4 @@ const RETRIES_HIGH: Rule = {
   },
 };
 
-const ROWS_LOST: Rule = {
-  code: 'rows-lost',
-  find({ rowsLost: runs }) {
-    if (runs === undefined) return undefined;
-    return {
-      severity: 'doubtful',
-      message: `damage to the data directory has lost the rows of ${plural(runs, 'run')}: those that had not ended were cancelled, and the parameters of the others are not known`,
-      remedy:
-        'see the rounds with `simbatch rounds verify`; append the lost rows again, as a new round under a new key',
-      count: runs,
-    };
-  },
-};
-
-export const FAILURE_RULES: readonly Rule[] = [ROWS_LOST, EVERYWHERE_RULE, RUNNER_FAILS_MORE, RETRIES_HIGH];
+export const FAILURE_RULES: readonly Rule[] = [EVERYWHERE_RULE, RUNNER_FAILS_MORE, RETRIES_HIGH];

@@ -71,6 +71,10 @@ export interface Situation {
   variables: readonly string[];
   /** Undefined when no runner has reported any. */
   telemetry: BatchTelemetry | undefined;
+  /** Why the submission cannot be read; absent: it can. The members that it gives are then empty. */
+  submissionFault?: string;
+  /** Pending runs whose records are missing or damaged; absent: none are known. */
+  unreadableRuns?: readonly number[];
   /** Runs of an adaptive study whose rows damage has lost; absent: none. */
   rowsLost?: number;
   attempts: AttemptSummary;

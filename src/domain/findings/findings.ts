@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../../contract/types.ts';
 import { CODE_RULES } from './code.ts';
+import { DAMAGE_RULES } from './damage.ts';
 import { FAILURE_RULES } from './failures.ts';
 import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
@@ -16,13 +17,14 @@ export const RULES: readonly Rule[] = [
   ...LIMIT_RULES,
   ...PRECISION_RULES,
   ...CODE_RULES,
+  ...DAMAGE_RULES,
   ...FAILURE_RULES,
   ...FILE_RULES,
   ...WAITING_RULES,
   ...MACHINE_RULES,
 ];
 
-/** Returns the findings in the order of the table: doubts about the results, code, failures, files, pending runs, machines. */
+/** Returns the findings in the order of the table: doubts about the results, code, damage, failures, files, pending runs, machines. */
 export function findingsOf(situation: Situation): Finding[] {
   return RULES.flatMap((rule) => {
     const found = rule.find(situation);

@@ -207,6 +207,27 @@ describe('coordinator/repair/rounds', () => {
     });
   });
 
+  for (const how of [null, 'damaged'] as const) {
+    it(`executes other studies beside one whose submission is ${how ?? 'missing'}; verify and repair name it`, async () => {
+      const key = keys.submission(batch);
+      await damage({ [key]: how });
+      const { faults } = await verifyStore(directory);
+      expect(faults.join('\n')).to.contain(how === null ? `batch ${batch} has no submission` : key);
+      await on(async (coordinator) => {
+        expect((await claimAll(coordinator)).size, 'no run of the damaged study').to.equal(0);
+        expect((await coordinator.demand()).runs).to.equal(0);
+        const found = (await coordinator.findings(batch)).find(({ code }) => code === 'submission-damaged');
+        expect(found).to.include({ severity: 'blocked' });
+        expect(found!.message).to.contain(how === null ? `submission of batch ${batch} is missing` : key);
+        const { jobs_by_status: counts } = await coordinator.batch(batch);
+        expect(counts).to.include({ Pending: 5_003, Claimed: 1, Completed: 2 });
+      });
+      const { findings } = await repaired();
+      expect(findings.join('\n')).to.contain(`batch ${batch}: its submission is lost`);
+      await on(async (coordinator) => expect((await claimAll(coordinator)).size).to.equal(0));
+    });
+  }
+
   it('reports rounds without their batch, rows without their round and keys without theirs', async () => {
     await damage({ [keys.batch(batch)]: null });
     expect((await verifyStore(directory)).faults.join('\n')).to.contain(`batch ${batch} has no record, and 4 rounds`);

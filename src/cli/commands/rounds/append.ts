@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { given } from '../../../base/given.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
-import type { AppendedRound, RoundResults, Uuid } from '../../../contract/types.ts';
+import type { AppendedRound, RoundProgress, RoundResults, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
-import { persist, RunsProgress } from '../../points/persist.ts';
+import { interruptible, persist, RunsProgress } from '../../points/persist.ts';
 import { readRows, type FileRows } from '../../points/read-rows.ts';
 import { findingLines } from '../../study/findings.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
@@ -98,14 +98,22 @@ export async function explain(client: Client, batchId: Uuid, say: (line: string)
 }
 
 /** Waits for the end of a round; Ctrl-C leaves it running. */
-async function waitFor(client: Client, batchId: Uuid, round: number): Promise<RoundResults> {
+function waitFor(client: Client, batchId: Uuid, round: number): Promise<RoundResults> {
   const progress = new RunsProgress(`round ${round}`);
-  for (let asked = 0; ; asked++) {
-    const answer = await persist(() => client.rounds.results(batchId, round, WAIT_SECS), { repeating: progress.say });
-    progress.show(answer.counts);
-    if ('results' in answer) return answer;
-    if (asked === 0) await explain(client, batchId, progress.say);
-  }
+  const again = `the same command waits for them again and appends nothing twice; simbatch rounds ${batchId} shows them`;
+  return interruptible(
+    () => `stopped waiting; the runs of round ${round} continue: ${again}`,
+    async (signal) => {
+      for (let asked = 0; ; asked++) {
+        const ask = (): Promise<RoundResults | RoundProgress> =>
+          client.rounds.results(batchId, round, WAIT_SECS, signal);
+        const answer = await persist(ask, { repeating: progress.say, signal });
+        progress.show(answer.counts);
+        if ('results' in answer) return answer;
+        if (asked === 0) await explain(client, batchId, progress.say);
+      }
+    },
+  );
 }
 
 export function closeCommand(): Command {

@@ -137,9 +137,13 @@ export class Directory {
     if (!isJobId(id)) return undefined;
     const batch = this.state('batch', batchIdOf(id));
     const runId = runIdOf(id);
+    // Where the submission is damaged, the runs that have a record are known all the same.
+    const known = batch?.context.selectsRuns === true ? this.#source.read(keys.job(id)) : undefined;
+    if (batch !== undefined && known !== undefined) return decodeJob(id, known, batch.context);
     const index = batch === undefined ? undefined : this.#indexOfRun(batch.context, runId);
     if (batch === undefined || index === undefined) return undefined;
-    const record = isUntouched(batch, index) ? undefined : this.#source.read(keys.job(id));
+    const record =
+      batch.context.selectsRuns === true || isUntouched(batch, index) ? undefined : this.#source.read(keys.job(id));
     return record === undefined ? derivedJob(id, runId, index, batch) : decodeJob(id, record, batch.context);
   }
 

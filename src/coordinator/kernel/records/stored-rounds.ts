@@ -60,11 +60,15 @@ export class RowBlocks {
   /** Returns a function that finds the row of a run of a study, whose rows have `width` numbers. */
   rowsOf(batchId: Uuid, width: number): (run: number) => RunRow | undefined {
     const rounds = new RoundPlaces(this.#source, batchId);
+    // Each answer about a run asks several times, and the next run is mostly of the same block.
+    let latest: { round: number; index: number; block: RowBlock } | undefined;
     return (run) => {
       const { round, first } = rounds.of(run);
       const row = run - first;
-      const block = this.#block(batchId, round, Math.floor(row / BLOCK_ROWS), width);
-      return rowAt(block, row % BLOCK_ROWS, width, run);
+      const index = Math.floor(row / BLOCK_ROWS);
+      if (latest?.round !== round || latest.index !== index)
+        latest = { round, index, block: this.#block(batchId, round, index, width) };
+      return rowAt(latest.block, row % BLOCK_ROWS, width, run);
     };
   }
 

@@ -7,8 +7,10 @@ import type { BatchContext } from '../../../../machines/batch.ts';
 import { RunSelection, selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
 import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
+import { isDamage, SimbatchError } from '../../../domain/errors.ts';
 import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
+import { missingRecord } from '../actors/actor-kinds.ts';
 import type { RecordSource } from '../actors/directory.ts';
 import { rowDesign, type RowDesign } from '../../../domain/adaptive/given-rows.ts';
 import { RowBlocks } from './stored-rounds.ts';
@@ -56,6 +58,8 @@ export class StudyCache {
   readonly #source: RecordSource;
   readonly #studies = new RecentMap<Uuid, Study>(MAX_STUDIES);
   readonly #computes = new Map<Uuid, ComputeConfig>();
+  /** Studies whose submission is missing or damaged, with the error: it stays so until the coordinator has stopped. */
+  readonly #damaged = new Map<Uuid, SimbatchError>();
   readonly #blocks: RowBlocks;
   /** The latest result of `of`: the jobs of one claim are mostly of one study. */
   #latest: Study | undefined;
@@ -65,7 +69,7 @@ export class StudyCache {
     this.#blocks = new RowBlocks(source);
   }
 
-  /** Returns the study of a batch that exists in the store, or in `source`. */
+  /** Returns the study of a batch that exists in the store, or in `source`. @throws SimbatchError `store-damaged` */
   of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
     let study = this.#studies.peek(batchId);
@@ -89,10 +93,10 @@ export class StudyCache {
   readonly runAt = (batch: BatchContext, index: number): number =>
     batch.selectsRuns === true ? this.of(batch).selection.nth(index) : index;
 
-  /** The resources that the study of a batch requests; cheaper than the study. */
+  /** The resources that the study of a batch requests; cheaper than the study. @throws SimbatchError `store-damaged` */
   computeOf(batchId: Uuid): ComputeConfig {
     const known = this.#studies.peek(batchId)?.submission.config.compute ?? this.#computes.get(batchId);
-    if (known !== undefined) return known;
+    if (known !== undefined && !this.#damaged.has(batchId)) return known;
     const { compute } = this.#submission(batchId, this.#source).submission.config;
     if (this.#computes.size >= MAX_COMPUTES) this.#computes.clear();
     this.#computes.set(batchId, compute);
@@ -108,6 +112,7 @@ export class StudyCache {
   forget(batchId: Uuid): void {
     this.#studies.delete(batchId);
     this.#computes.delete(batchId);
+    this.#damaged.delete(batchId);
   }
 
   #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
@@ -135,8 +140,18 @@ export class StudyCache {
   }
 
   #submission(batchId: Uuid, source: RecordSource): ReturnType<typeof decodeSubmission> {
-    const record = source.read(keys.submission(batchId));
-    if (record === undefined) throw new Error(`the submission of batch ${batchId} is missing in the store`);
-    return decodeSubmission(record);
+    const damage = this.#damaged.get(batchId);
+    if (damage !== undefined) throw damage;
+    try {
+      const record = source.read(keys.submission(batchId));
+      if (record !== undefined) return decodeSubmission(record);
+      // A reader of a batch that was deleted meanwhile.
+      if (source.read(keys.batch(batchId)) === undefined)
+        throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+      throw missingRecord(`the submission of batch ${batchId}`);
+    } catch (error) {
+      if (isDamage(error)) this.#damaged.set(batchId, error);
+      throw error;
+    }
   }
 }

@@ -3,7 +3,7 @@
  * changes or none; its reply is sent after the changes are on disk.
  */
 import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../../machines/protocol.ts';
-import { SimbatchError } from '../../../domain/errors.ts';
+import { isDamage, SimbatchError } from '../../../domain/errors.ts';
 import type { GroupCommit } from './group-commit.ts';
 import {
   accepts,
@@ -282,6 +282,7 @@ class RunningTurn implements Turn {
     try {
       if (this.trySend(kind, id, event) === undefined && !mayBeLate) this.send(kind, id, event);
     } catch (cause) {
+      if (isDamage(cause)) throw cause;
       // A refusal between actors is a fault of the wiring, not an error of the caller.
       throw new Error(`${to} did not take ${event.type}`, { cause });
     }

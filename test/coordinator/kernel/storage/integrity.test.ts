@@ -9,6 +9,8 @@ import { openLevelEngine } from '../../../../src/coordinator/kernel/storage/leve
 import { sealRecords } from '../../../../src/coordinator/kernel/storage/integrity/seal-migration.ts';
 import { openStore } from '../../../../src/coordinator/kernel/storage/open-store.ts';
 import { packageRoot } from '../../../../src/base/package.ts';
+import { CheckedStore } from '../../../../src/coordinator/kernel/storage/integrity/checked-store.ts';
+import { SimbatchError } from '../../../../src/domain/errors.ts';
 import type { Store } from '../../../../src/coordinator/kernel/storage/store.ts';
 
 const FORMAT_1 = join(packageRoot, 'test/coordinator/kernel/storage/data/format-1');
@@ -66,6 +68,19 @@ describe('coordinator/kernel/storage/integrity', () => {
     new Map(
       files(/^(\d|MANIFEST|CURRENT|high)/).map((it) => [it, readFileSync(join(directory, it)).toString('latin1')]),
     );
+
+  it('refuses a record whose block the engine cannot read', () => {
+    const get = (): never => {
+      throw Object.assign(new Error('corrupted compressed block contents'), { code: 'LEVEL_CORRUPTION' });
+    };
+    const view = { get, entries: () => [] as never, close: () => Promise.resolve() };
+    const engine = { ...view, write: () => Promise.resolve(), snapshot: () => view };
+    const store = new CheckedStore({ engine, directory, store: 'an id', last: undefined, sequence: 0 });
+    for (const read of [() => store.get('!job!a'), () => store.snapshot().get('!job!a')])
+      expect(read)
+        .to.throw(SimbatchError, /"!job!a".*corrupted.*simbatch repair/)
+        .with.property('code', 'store-damaged');
+  });
 
   it('computes CRC-32C and its mask as LevelDB does', () => {
     // RFC 3720, appendix B.4, and LevelDB's own mask of the check value.

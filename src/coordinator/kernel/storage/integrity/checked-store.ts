@@ -53,7 +53,7 @@ export class CheckedStore implements Store {
   get(key: string): string | undefined {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept ?? undefined;
-    const value = this.#check(key, this.#engine.get(key));
+    const value = this.#check(key, readOf(this.#parts.directory, key, this.#engine));
     // The absence of a record is kept too: few batches have a family.
     if (isFamilyKey(key)) this.#keep(key, value ?? null);
     return value;
@@ -130,7 +130,7 @@ type RecordCheck = (key: string, sealed: string | undefined) => string | undefin
 function checkedView(directory: string, view: EngineView): StoreView {
   const check = recordCheck(directory);
   return {
-    get: (key) => check(key, view.get(key)),
+    get: (key) => check(key, readOf(directory, key, view)),
     async *entries(range, options) {
       for await (const chunk of view.entries(range, options)) {
         yield chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]);
@@ -143,6 +143,21 @@ function checkedView(directory: string, view: EngineView): StoreView {
     },
     close: () => view.close(),
   };
+}
+
+/** Reads a record. @throws SimbatchError `store-damaged` where the engine cannot read its block */
+function readOf(directory: string, key: string, source: Pick<Engine, 'get'>): string | undefined {
+  try {
+    return source.get(key);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'LEVEL_CORRUPTION') throw error;
+    const name = JSON.stringify(key.slice(0, 200));
+    throw new SimbatchError(
+      'store-damaged',
+      `the record ${name} in ${directory} cannot be read: ${(error as Error).message}; stop the coordinator and run simbatch repair`,
+      { cause: error },
+    );
+  }
 }
 
 /** Returns a check of records; it throws `store-damaged` when a checksum does not match. */
