@@ -6,7 +6,7 @@ import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
 import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
 import { tally, type Counters } from './batch-parts/tally.ts';
-import { canaryDeadline, canaryFails, canaryPasses, withEntry } from './batch-parts/history.ts';
+import { canaryDeadline, canaryFails, canaryPasses, withAmendment, withEntry } from './batch-parts/history.ts';
 import type { BatchEnded, BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
@@ -92,6 +92,9 @@ const growth = {
   CLOSE: { guard: 'growing', actions: ['close', 'note', 'emitClosed'] },
 } as const;
 
+/** A state that is left no more. It is not final for XState, because an ended study can be amended. */
+const END = { meta: { isEnd: true } } as const;
+
 /** The event with which enough canary runs are Completed, and the first with which they cannot be any more. */
 const canaryTransitions = {
   passes: { guard: 'canaryPasses', actions: ['count', 'releaseOthers', 'noteCanaryPassed', 'emitCanaryPassed'] },
@@ -173,6 +176,22 @@ export const batchMachine = setup({
       waitingSinceMs: undefined,
       endedAtMs: isIdle(context) ? event.now : context.endedAtMs,
     })),
+    amend: assign(({ context, event }) =>
+      event.type !== 'AMEND'
+        ? context
+        : {
+            judgement: event.judgement,
+            labels: event.labels,
+            requirements: event.judged,
+            history: withAmendment(context, event),
+          },
+    ),
+    emitAmended: emit(({ context, event }): BatchFact => ({
+      type: 'batch.amended',
+      batchId: context.batchId,
+      revision: context.judgement?.revision ?? 0,
+      now: event.now,
+    })),
     emitClosed: emit(({ context, event }) => flow('batch.closed', context, event)),
     settle: assign(({ event }) => ({ settledAtRunId: event.type === 'SETTLE' ? event.runId : undefined })),
     emitCancelling: emit(({ context, event }): BatchFact => ({
@@ -240,12 +259,16 @@ export const batchMachine = setup({
     priority: input.priority,
     pinsCode: input.pinsCode,
     pinnedCode: input.pinnedCode,
+    labels: input.labels,
+    judgement: input.judgement,
     ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 && input.budget === undefined ? input.createdAtMs : undefined,
     budget: input.budget,
     growing: input.budget === undefined ? undefined : true,
     waitingSinceMs: input.budget === undefined ? undefined : input.createdAtMs,
   }),
+  // In every state: an ended study takes no other event.
+  on: { AMEND: { actions: ['amend', 'emitAmended'] } },
   states: {
     Pending: {
       description: 'No run of the study has been claimed.',
@@ -280,11 +303,11 @@ export const batchMachine = setup({
       },
     },
     Completed: {
-      type: 'final',
+      ...END,
       description: 'All runs have ended, and at least one has a result; or the study has no runs.',
     },
-    Failed: { type: 'final', description: 'All runs have ended, and none has a result.' },
-    Cancelled: { type: 'final', description: 'The study was cancelled, and all its runs have ended.' },
+    Failed: { ...END, description: 'All runs have ended, and none has a result.' },
+    Cancelled: { ...END, description: 'The study was cancelled, and all its runs have ended.' },
   },
 });
 

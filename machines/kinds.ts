@@ -48,8 +48,13 @@ export interface ActorKind<Machine extends AnyStateMachine, State extends ActorS
   terminal: ReadonlySet<string>;
 }
 
+/** The states that are left no more: final ones, and those in which a machine takes events that change its context alone. */
 const finalStates = (machine: AnyStateMachine): ReadonlySet<string> =>
-  new Set(Object.values(machine.root.states).flatMap((it) => (it.type === 'final' ? [it.key] : [])));
+  new Set(
+    Object.values(machine.root.states).flatMap((it) =>
+      it.type === 'final' || (it.meta as { isEnd?: boolean } | undefined)?.isEnd === true ? [it.key] : [],
+    ),
+  );
 
 /** A job is stored without what its id and its batch determine. */
 const JOB_INPUT = [

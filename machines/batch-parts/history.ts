@@ -2,10 +2,12 @@
 import type { BatchContext, BatchHistoryType, StoredBatchHistory } from '../../src/contract/types.ts';
 import type { Deadline } from '../deadline.ts';
 import { CANARY_PATIENCE_MS, LEAST_TO_DECIDE, hasFailedCanary, hasPassedCanary, releasedRuns } from './counts.ts';
-import type { JobChange } from '../protocol.ts';
+import type { AmendEvent, JobChange } from '../protocol.ts';
 
 /** How many entries are kept. */
 const MOST_ENTRIES = 100;
+/** How many characters of amendments are kept, besides the latest one: a batch is stored whenever its runs change. */
+const MOST_CHARS = 262_144;
 
 /** The history with one more entry; the oldest are only counted. */
 export function withEntry(
@@ -15,8 +17,24 @@ export function withEntry(
   reason?: string,
 ): StoredBatchHistory | undefined {
   if (type === undefined) return history;
-  const entry = reason === undefined ? { atMs, type } : { atMs, type, reason };
-  const { entries, omitted } = history ?? { entries: [], omitted: 0 };
+  return added(history, reason === undefined ? { atMs, type } : { atMs, type, reason });
+}
+
+/** The history with an amendment. So many older entries are only counted that the amendments left are small. */
+export function withAmendment({ history }: BatchContext, { before, after, now: atMs }: AmendEvent): StoredBatchHistory {
+  const { entries, omitted } = added(history, { atMs, type: 'amended', before, after });
+  let chars = 0;
+  const first = entries.findLastIndex((it) => {
+    if (it.type === 'amended') chars += JSON.stringify(it).length;
+    return chars > MOST_CHARS && it !== entries.at(-1);
+  });
+  return { entries: entries.slice(first + 1), omitted: omitted + first + 1 };
+}
+
+function added(
+  { entries, omitted }: StoredBatchHistory = { entries: [], omitted: 0 },
+  entry: StoredBatchHistory['entries'][number],
+): StoredBatchHistory {
   const over = entries.length >= MOST_ENTRIES ? 1 : 0;
   return { entries: [...entries.slice(over), entry], omitted: omitted + over };
 }

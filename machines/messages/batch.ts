@@ -1,5 +1,5 @@
 /** The events that a batch takes, and the facts that it emits. Times are milliseconds since the epoch. */
-import type { Uuid } from '../../src/contract/types.ts';
+import type { JudgementMembers, StoredJudgement, Uuid } from '../../src/contract/types.ts';
 import type { JobChange } from './job.ts';
 
 export type BatchEvent =
@@ -19,7 +19,21 @@ export type BatchEvent =
   /** A round of so many runs. */
   | { type: 'APPEND'; count: number; now: number }
   /** No further round follows. */
-  | { type: 'CLOSE'; now: number };
+  | { type: 'CLOSE'; now: number }
+  | AmendEvent;
+
+/** The requirements, outputs and labels of the study are replaced. */
+export interface AmendEvent {
+  type: 'AMEND';
+  judgement: StoredJudgement;
+  labels: Readonly<Record<string, string>> | undefined;
+  /** The number of requirements under which its runs are judged; undefined: none. */
+  judged: number | undefined;
+  /** The members that change. */
+  before: JudgementMembers;
+  after: JudgementMembers;
+  now: number;
+}
 
 export interface BatchOpened {
   type: 'batch.opened';
@@ -52,6 +66,14 @@ export interface BatchFlow {
     | 'batch.canary-late'
     | 'batch.closed';
   batchId: Uuid;
+  now: number;
+}
+
+/** The judgement of a batch was amended: this revision is the current one. */
+export interface BatchAmended {
+  type: 'batch.amended';
+  batchId: Uuid;
+  revision: number;
   now: number;
 }
 
@@ -102,4 +124,4 @@ export interface BatchDeleted {
 
 /** The facts of the batch's own transitions. */
 export type BatchFact =
-  BatchOpened | BatchAppended | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;
+  BatchOpened | BatchAppended | BatchAmended | BatchCancelling | BatchEnded | BatchFlow | BatchBlocked | BatchUnblocked;

@@ -211,6 +211,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'statistics, failures and verdicts of a study',
       load: async () => (await import('./commands/analysis/summary.ts')).summaryCommand(),
     },
+    amend: {
+      summary: 'judge the runs of a study by other requirements',
+      load: async () => (await import('./commands/analysis/amend.ts')).amendCommand(),
+    },
     verdict: {
       summary: 'whether a study meets its requirements',
       load: async () => (await import('./commands/analysis/verdict.ts')).verdictCommand(),

@@ -71,6 +71,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   delete: ['simbatch delete 01a1fd51-c34f'],
   sample: ['simbatch sample study.yaml --runs 5', 'simbatch sample study.yaml -f design.parquet'],
   summary: ['simbatch summary latest', 'simbatch summary --from runs.parquet'],
+  amend: ['simbatch amend latest requirements.yaml'],
   verdict: ['simbatch verdict latest', 'simbatch verdict latest --on miss_m --condition "<= 50" --probability 0.9'],
   why: ['simbatch why latest', 'simbatch why latest --failing "outputs.miss_m > 50"'],
   sensitivity: ['simbatch sensitivity latest miss_m'],

@@ -6,6 +6,7 @@ import { Analysis } from './analysis.ts';
 import { Files } from './files.ts';
 import { Launching } from './launching.ts';
 import { Rounds } from './rounds.ts';
+import { StudyChanges, type Repeatable } from './study-changes.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
@@ -53,6 +54,7 @@ export { downloadFile } from './download.ts';
 export type { DownloadOptions, DownloadOutcome } from './download.ts';
 export type { Files, OpenFile, ReadFileOptions } from './files.ts';
 export type { ListOptions, Page, PageQuery } from './pages.ts';
+export type { Repeatable } from './study-changes.ts';
 export { ApiError, UnreachableError } from './transport.ts';
 export { SimbatchError } from '../domain/errors.ts';
 export type * from '../contract/types.ts';
@@ -63,11 +65,6 @@ export type * from '../contract/types.ts';
  */
 export type ClientOptions = TransportOptions;
 
-/** A repeat with the same key and request returns the first answer and changes nothing. */
-export interface Repeatable {
-  idempotencyKey?: string;
-}
-
 /** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
 export class Client {
   readonly #transport: Transport;
@@ -77,6 +74,8 @@ export class Client {
   readonly files: Files;
   /** Rounds of adaptive studies. */
   readonly rounds: Rounds;
+  /** Changes of the judgement of studies. */
+  readonly changes: StudyChanges;
   /** Requests of launchers. */
   readonly launching: Launching;
 
@@ -86,6 +85,7 @@ export class Client {
     this.analysis = new Analysis(this.#transport);
     this.files = new Files(this.#transport);
     this.rounds = new Rounds(this.#transport);
+    this.changes = new StudyChanges(this.#transport);
     this.launching = new Launching(this.#transport);
   }
 

@@ -67,6 +67,7 @@ export const BATCH_HISTORY_TYPES = [
   'precise',
   'cancelled',
   'closed',
+  'amended',
 ] as const;
 export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];
 

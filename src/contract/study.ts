@@ -1,13 +1,13 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
 import { precisions } from './answers/goals/precision.ts';
+import { labels } from './answers/goals/judgement.ts';
 import { outputs, requirements } from './answers/goals/requirements.ts';
 import { ADAPTIVE_ALGORITHMS, CODE_RULES, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
-import { answered, enumOf, flag, listOf, mapOf, named, optionalNullable, ref, submitted, text } from './build.ts';
+import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
-import { LABEL_KEY_PATTERN } from './patterns.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
 
 export const IndexDesign = named(
@@ -184,13 +184,6 @@ export const StudyPolicy = named(
   }),
 );
 export type StudyPolicy = Static<typeof StudyPolicy>;
-
-/** Free text by key. */
-export const labels = mapOf(text('The value.', { maxLength: LIMITS.labelValueLength }), {
-  description: 'Texts by key, by which batches are found: `GET /batches?label=campaign=2026-q4`.',
-  maxProperties: LIMITS.labels,
-  propertyNames: { type: 'string', pattern: LABEL_KEY_PATTERN },
-});
 
 export const BatchSubmission = named(
   'BatchSubmission',

@@ -24,6 +24,7 @@ export const ERROR_TITLES = {
   'study-closed': 'The study takes no further rounds',
   'not-external': 'Clients do not append rounds to the study',
   'not-extendable': 'The study cannot be extended',
+  'judgement-changed': 'The judgement of the study was amended meanwhile',
   'stale-attempt': 'The report is of an attempt that is no longer current',
   'code-differs': 'The study executes another code alone',
   'runner-id-in-use': 'Another live runner uses this id',

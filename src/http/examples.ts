@@ -46,6 +46,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     ],
   },
   CancelRequest: { reason: 'the wind model is wrong' },
+  JudgementRequest: {
+    requirements: [{ name: 'lands in the area', output: 'range_m', condition: '<= 2000', probability: 0.9 }],
+    labels: { campaign: '2026-q4' },
+  },
   ExtendRequest: { runs: 2000 },
   ViewRequest: { name: 'strong gusts', query: 'select=p.gust_speed:10..20' },
   RerunRequest: { select: { states: ['Failed', 'Timeout'] }, simulation_version: '1.1' },

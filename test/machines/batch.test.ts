@@ -16,6 +16,7 @@ import {
   untouchedRuns,
   type BatchContext,
 } from '../../machines/batch.ts';
+import { isTerminal } from '../../machines/kinds.ts';
 import type { BatchEvent, BatchFact, JobChange } from '../../machines/protocol.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { BATCH_STATUSES } from '../../src/contract/enums.ts';
@@ -213,7 +214,7 @@ describe('machines/batch', () => {
       expect(after.value).to.equal(target);
       expect(counters(after.context)).to.deep.equal(recount(left));
       expect(emitted.join(', ')).to.equal(facts);
-      expect(after.status).to.equal(['Pending', 'Running'].includes(target) ? 'active' : 'done');
+      expect(isTerminal(after.value)).to.equal(!['Pending', 'Running'].includes(target));
     });
   }
 
@@ -437,12 +438,59 @@ describe('machines/batch', () => {
     }
   });
 
+  it('takes an amendment in every state, which changes the judgement and the history alone', () => {
+    const [old, changed] = [{ labels: { campaign: 'a' } }, { labels: { campaign: 'b' } }];
+    const judgement = { revision: 1, requirements: [], stated: [], outputs: {}, amendedAtMs: NOW };
+    const about = { judgement, labels: changed.labels, judged: 2, before: old, after: changed, now: NOW };
+    for (const [state, runs] of [
+      ['Pending', 'PP'],
+      ['Running', 'RP'],
+      ['Completed', 'DD'],
+      ['Failed', 'FF'],
+      ['Cancelled', 'xx!'],
+    ] as const) {
+      const before = batchOf(state, runs);
+      const { after, facts } = outcome(before, { type: 'AMEND', ...about });
+      expect(after.value).to.equal(state);
+      expect(facts).to.deep.equal(['amended']);
+      const { history, ...rest } = after.context;
+      expect(history).to.deep.equal({
+        entries: [{ atMs: NOW, type: 'amended', before: old, after: changed }],
+        omitted: 0,
+      });
+      const { history: _, ...was } = before.context;
+      expect(rest).to.deep.equal({ ...was, judgement, labels: changed.labels, requirements: 2 });
+    }
+  });
+
+  it('keeps the latest amendments up to 256 KiB, and the latest one in any case', () => {
+    const judgement = { revision: 1, requirements: [], stated: [], outputs: {}, amendedAtMs: NOW };
+    let batch = batchOf('Completed', 'DD');
+    const amend = (chars: number): void => {
+      const after = { outputs: { miss: { description: 'x'.repeat(chars) } } };
+      const event = {
+        type: 'AMEND' as const,
+        judgement,
+        labels: undefined,
+        judged: undefined,
+        before: {},
+        after,
+        now: NOW,
+      };
+      batch = outcome(batch, event).after;
+    };
+    for (let time = 0; time < 5; time++) amend(80_000);
+    expect(batch.context.history).to.include({ omitted: 2 }).and.to.have.property('entries').with.length(3);
+    amend(300_000);
+    expect(batch.context.history).to.include({ omitted: 5 }).and.to.have.property('entries').with.length(1);
+  });
+
   it('is Completed at once without runs', () => {
     const actor = createActor(batchMachine, { input: input(0) });
     const facts: string[] = [];
     actor.on('*', (it) => facts.push(it.type));
     actor.start();
-    expect(actor.getSnapshot()).to.deep.include({ value: 'Completed', status: 'done' });
+    expect(actor.getSnapshot()).to.deep.include({ value: 'Completed' });
     expect(actor.getSnapshot().context.endedAtMs).to.equal(NOW - 1000);
     expect(facts).to.deep.equal(['batch.opened', 'batch.ended']);
   });
@@ -463,7 +511,7 @@ describe('machines/batch', () => {
       [...BATCH_STATUSES].toSorted(),
     );
     for (const { state } of paths) {
-      expect(state.status === 'done', state.value).to.equal(!['Pending', 'Running'].includes(state.value));
+      expect(isTerminal(state.value), state.value).to.equal(!['Pending', 'Running'].includes(state.value));
     }
   });
 
@@ -475,7 +523,7 @@ describe('machines/batch', () => {
         let runs = 'PPPPP';
         let batch: BatchSnapshot = getInitialSnapshot(batchMachine, input(5));
         for (const { run, to, cancel } of choices) {
-          if (batch.status === 'done') return;
+          if (isTerminal(batch.value)) return;
           if (cancel === 0) {
             batch = getNextSnapshot(batchMachine, batch, eventOf('CANCEL', runs));
             runs = `${runs.replace('!', '').replaceAll('P', 'x')}!`;
@@ -494,7 +542,7 @@ describe('machines/batch', () => {
           expect(pendingRuns(batch.context)).to.equal(runs.split('').filter((it) => 'PQ'.includes(it)).length);
           const open = runs.split('').filter((it) => 'PQCR'.includes(it)).length;
           expect(pendingRuns(batch.context) + activeRuns(batch.context)).to.equal(open);
-          expect(batch.status === 'done').to.equal(open === 0);
+          expect(isTerminal(batch.value)).to.equal(open === 0);
         }
       }),
       { numRuns: times(500) },

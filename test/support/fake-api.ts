@@ -192,6 +192,8 @@ const round: wire.Round = {
   complete: true,
 };
 
+const JUDGEMENT: wire.Judgement = { batch_id: BATCH_ID, revision: 0, requirements: [], outputs: {}, labels: {} };
+
 type Calls = { operation: string; args: unknown[] }[];
 
 /** `calls` lists what was asked; any member can be replaced by a test. */
@@ -204,6 +206,8 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const share = new EventLoopShare(systemClock);
   const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    judgement: async () => JUDGEMENT,
+    amendJudgement: async () => ({ ...JUDGEMENT, revision: 1, amended_at: AT }),
     batchHistory: async () => ({
       batch_id: BATCH_ID,
       events: [

@@ -98,6 +98,7 @@ export class RequirementProgress {
       output: requirement.output,
       condition: requirement.condition,
       ...(requirement.all === undefined ? {} : { all: requirement.all }),
+      ...(requirement.stated_at === undefined ? {} : { stated_at: requirement.stated_at }),
       probability: requirement.probability,
       confidence: requirement.confidence,
       terminated: requirement.terminated,
@@ -113,6 +114,7 @@ export class RequirementProgress {
       ...decision,
       warnings: [
         ...limits.filter(({ code }) => decision.settled !== 'sequential' || !OF_LATER_RUNS.has(code)),
+        ...statedWarnings(requirement),
         ...(limits.some((it) => it.code === 'cancelled') ? [] : unseenOutput(requirement, known, judged)),
         ...(known === 0 || !isOneLook ? [] : unplannedBounds(requirement)),
         ...unknownWarnings(requirement, counts, decision.verdict),
@@ -187,6 +189,13 @@ function decideContinuously({ passed, failed, unknown, open }: Counts, sequentia
     needed_clean_runs: clean,
     failures_left: left,
   };
+}
+
+/** A requirement that may have been chosen because of the runs that it judges. */
+function statedWarnings({ stated_at: stated, confidence }: ParsedRequirement): Warning[] {
+  if (stated === undefined) return [];
+  const message = `it was stated when ${plural(stated.runs_ended, 'run')} had ended: the confidence of ${confidence} holds for a requirement that was chosen without looking at these runs`;
+  return [{ code: 'stated-after-runs', message }];
 }
 
 function unseenOutput({ parts }: ParsedRequirement, known: number, judged: number): Warning[] {

@@ -7,7 +7,8 @@ import {
 } from '../../domain/study/condition.ts';
 import { contentFaults } from '../../domain/study/requirement-content.ts';
 import { LOOKS, TERMINATED_RULES } from '../../contract/enums.ts';
-import type { BatchSubmission, Requirement } from '../../contract/types.ts';
+import type { JudgedSubmission, StatedRequirement } from '../../domain/identity/judgement.ts';
+import type { Requirement, StatedAt } from '../../contract/types.ts';
 import { shareFault } from '../request-checks.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
@@ -29,6 +30,8 @@ export interface ParsedRequirement extends Required<
   output: string | null;
   condition: string | null;
   all?: string[];
+  /** When it was stated; absent: before the first run. */
+  stated_at?: StatedAt;
   /** A run passes when all of them hold. */
   parts: readonly RequirementPart[];
 }
@@ -38,7 +41,7 @@ export interface ParsedRequirement extends Required<
  * `study`: the requirements of the study, among which are those that it names.
  */
 export function parseRequirement(
-  requirement: Requirement,
+  requirement: StatedRequirement,
   study: readonly Requirement[] = [],
 ): ParsedRequirement | string {
   const { name, confidence = DEFAULT_CONFIDENCE, terminated = 'fail', look = 'once', probability } = requirement;
@@ -48,7 +51,7 @@ export function parseRequirement(
   if (!TERMINATED_RULES.includes(terminated))
     return `terminated is ${JSON.stringify(terminated)}: expected one of ${TERMINATED_RULES.join(', ')}`;
   if (!LOOKS.includes(look)) return `look is ${JSON.stringify(look)}: expected one of ${LOOKS.join(', ')}`;
-  const { output = null, condition = null, all } = requirement;
+  const { output = null, condition = null, all, stated_at: stated } = requirement;
   const parts = (all ?? [name]).map((it): RequirementPart => {
     const of = all === undefined ? requirement : study.find((one) => one.name === it)!;
     return {
@@ -65,6 +68,7 @@ export function parseRequirement(
     output,
     condition,
     ...(all === undefined ? {} : { all }),
+    ...(stated === undefined ? {} : { stated_at: stated }),
     parts,
   };
 }
@@ -94,7 +98,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export function requirementsOf({
   requirements = [],
   policy,
-}: Pick<BatchSubmission, 'requirements' | 'policy'>): Requirement[] {
+}: Pick<JudgedSubmission, 'requirements' | 'policy'>): StatedRequirement[] {
   if (policy?.stop_when === undefined) return requirements;
   return requirements.map((it) => ({ ...it, look: it.look ?? 'continuous' }));
 }

@@ -1,30 +1,20 @@
 /** The records in the store, as schemas. An optional member of a record is absent while it has no value. */
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { CodeIdentity, RunnerEngine } from '../code/identity.ts';
 import { StoredResult } from '../resources/jobs.ts';
-import {
-  ADAPTIVE_ALGORITHMS,
-  BATCH_HISTORY_TYPES,
-  BATCH_STATUSES,
-  JOB_STATUSES,
-  RELATIONS,
-  RUNNER_STATUSES,
-  STOP_RULES,
-} from '../enums.ts';
+import { ADAPTIVE_ALGORITHMS, BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
-import { storedCount, storedProperties, storedTime } from '../members/member-schemas.ts';
+import { StoredBatchHistory, StoredJudgement } from './judgement.ts';
+import { count, fixedList, time } from './shapes.ts';
+import { storedProperties } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
 
 const batchId = Type.String({ pattern: BATCH_ID_PATTERN });
 const jobId = Type.String({ pattern: JOB_ID_PATTERN });
-const count = (description: string) => ({ ...storedCount, description });
-const time = (description: string) => ({ ...storedTime, description });
 const amount = (description: string) => Type.Number({ minimum: 0, description });
-/** A list that is replaced and never changed. */
-const fixedList = <T extends TSchema>(items: T) => Type.Unsafe<readonly Static<T>[]>(Type.Array(items));
 
 /** The members of a batch that its submission determines. */
 const batchInput = {
@@ -55,7 +45,10 @@ const batchInput = {
     ),
   ),
   pinnedCode: Type.Optional(text('The digest of the code that alone executes its runs; absent: none is fixed.')),
-  labels: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'As submitted; absent: none.' })),
+  labels: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'As submitted, or as amended; absent: none.' }),
+  ),
+  judgement: Type.Optional(StoredJudgement),
   budget: Type.Optional(
     count('The most runs that it may have, appended in rounds; absent: its number of runs is fixed.'),
   ),
@@ -94,18 +87,6 @@ export const TelemetryTally = Type.Object({
   ),
 });
 export interface TelemetryTally extends Static<typeof TelemetryTally> {}
-
-export const StoredBatchHistory = Type.Object({
-  entries: fixedList(
-    Type.Object({
-      atMs: time('When it happened.'),
-      type: enumOf(BATCH_HISTORY_TYPES, 'What happened.'),
-      reason: Type.Optional(text('The reason given.')),
-    }),
-  ),
-  omitted: count('Older entries that are not kept.'),
-});
-export interface StoredBatchHistory extends Static<typeof StoredBatchHistory> {}
 
 /** A version of the code of a batch. */
 export const StoredCode = Type.Object({

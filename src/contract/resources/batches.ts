@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { PrecisionReached } from '../answers/goals/precision.ts';
+import { JudgementMembers } from '../answers/goals/judgement.ts';
 import { RequirementVerdict } from '../answers/goals/requirements.ts';
 import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
@@ -37,7 +38,9 @@ export const Batch = named(
     terminated_jobs: Type.Optional(
       int32('Failed jobs that an early-termination condition ended: an answer, not a fault; absent for none.'),
     ),
-    labels: Type.Optional(mapOf(text('The value.'), { description: 'As submitted; absent without labels.' })),
+    labels: Type.Optional(
+      mapOf(text('The value.'), { description: 'As submitted, or as amended; absent without labels.' }),
+    ),
     parent: Type.Optional({
       ...batchLink,
       description: 'The batch that this one came of; absent when it was submitted.',
@@ -108,12 +111,17 @@ export const BatchHistory = named(
         at: timestamp('When it happened.'),
         type: enumOf(
           ['submitted', 'started', ...BATCH_HISTORY_TYPES, 'ended'],
-          '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`, `precise`: a rule of `policy` cancelled the open runs. `ended`: its last run ended.',
+          '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`, `precise`: a rule of `policy` cancelled the open runs. `amended`: its judgement. `ended`: its last run ended.',
         ),
         reason: Type.Optional(text('The reason given, or the rule that applied.')),
         status: Type.Optional(enumOf(BATCH_STATUSES, 'Of `ended`: the status of the batch.')),
+        before: Type.Optional({
+          ...JudgementMembers,
+          description: 'Of `amended`: the members that it changed, before.',
+        }),
+        after: Type.Optional({ ...JudgementMembers, description: 'Of `amended`: these members after it.' }),
       }),
-      'The oldest first; of those between `started` and `ended` the latest hundred.',
+      'The oldest first; of those between `submitted` and `ended` the latest hundred, or the latest with 256 KiB of amendments.',
     ),
     events_omitted: int32('Number of earlier events that are not listed.'),
   }),

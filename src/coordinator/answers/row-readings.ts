@@ -2,7 +2,7 @@
  * The rows of studies for the analysis worker: stored records as bytes, in chunks. The thread that answers requests parses none
  * of them; between two chunks it serves other requests.
  */
-import type { CodeIdentity, RoundRecord, Uuid } from '../../contract/types.ts';
+import type { BatchContext, CodeIdentity, RoundRecord, Uuid } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
 import { missingRecord } from '../kernel/actors/actor-kinds.ts';
@@ -23,6 +23,8 @@ export interface ReadingHead {
   version: string;
   /** The submission as stored; see `decodeSubmission`. */
   submission: string;
+  /** The labels and the judgement in force; absent where it was never amended. */
+  amended?: Pick<BatchContext, 'labels' | 'judgement'>;
   samplingScheme: string;
   configHash: string;
   totalJobs: number;
@@ -119,7 +121,8 @@ export class RowReadings {
     try {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
-      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes } = state.context;
+      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes, labels, judgement } =
+        state.context;
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
       return {
@@ -135,6 +138,7 @@ export class RowReadings {
         isCancelled,
         endedAtMs,
         openRuns: totalJobs - completed - failed - timedOut - cancelled,
+        ...(judgement === undefined ? {} : { amended: { labels, judgement } }),
         ...(codes === undefined ? {} : { codes: codes.map(({ identity }) => identity) }),
       };
     } catch (error) {

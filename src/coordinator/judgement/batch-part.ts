@@ -1,7 +1,9 @@
 /** The parts of a judgement that depend on the batch: whether it is judged, its limits, and the state that was stored last. */
 import { dependenceWarnings, stoppedWarnings, unfinishedWarningsOf } from '../../analysis/table/header.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SLICE_MS } from '../../base/event-loop-share.ts';
 import type { Warning } from '../../analysis/warning.ts';
-import type { Uuid } from '../../contract/types.ts';
+import type { RequirementVerdict, Uuid } from '../../contract/types.ts';
 import { isDamage } from '../../domain/errors.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -35,6 +37,12 @@ export function storedOf(judgement: StudyJudgement, record?: VerdictsRecord): St
   };
 }
 
+/** The names of the requirements that are the same in both judgements. */
+export function keptRequirements(before: StudyJudgement, after: StudyJudgement): ReadonlySet<string> {
+  const known = new Set(before.study.requirements.map((it) => JSON.stringify(it)));
+  return new Set(after.study.requirements.filter((it) => known.has(JSON.stringify(it))).map((it) => it.name));
+}
+
 /** The limits that the requirements of a study share. */
 export function limitsOf(
   method: DesignMethod,
@@ -61,4 +69,19 @@ export function readVerdicts(
     failed(error);
     return undefined;
   }
+}
+
+/** The verdicts on the requirements of an open study. At most some milliseconds of them are computed; some may be a little older. */
+export function latestVerdicts(
+  { judgement, method }: { judgement: StudyJudgement; method: DesignMethod },
+  state: BatchState,
+  clock: Pick<Clock, 'monotonicMs'>,
+): RequirementVerdict[] {
+  const startedMs = clock.monotonicMs();
+  const limits = limitsOf(method, state, judgement);
+  return judgement.study.requirements.map((_, at) => {
+    const known = judgement.latest(at);
+    const isLate = clock.monotonicMs() - startedMs >= SLICE_MS;
+    return known !== undefined && isLate ? known : judgement.answer(at, limits);
+  });
 }

@@ -6,39 +6,21 @@
 import type { Fact } from '../../../machines/protocol.ts';
 import { dependenceWarnings } from '../../analysis/table/header.ts';
 import type { Clock } from '../../base/clock.ts';
-import { SLICE_MS, type EventLoopShare } from '../../base/event-loop-share.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { PrecisionReached, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { designMethod, type DesignMethod } from '../../domain/study/design-method.ts';
-import type { RunSelection } from '../../domain/runs/run-selection.ts';
+import { designMethod } from '../../domain/study/design-method.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
-import { isJudged, limitsOf, readVerdicts, storedOf, type StoredState } from './batch-part.ts';
+import { isJudged, keptRequirements, latestVerdicts, limitsOf, readVerdicts, storedOf } from './batch-part.ts';
+import { isDue, isOver, type Entry } from './entry.ts';
 import { openJudgement } from './open-judgement.ts';
-import { outcomesOfFact, outcomesOfResult } from './outcomes.ts';
+import { outcomesForFact, outcomesOfFact } from './outcomes.ts';
 import { addStoredOutcomes, outcomesOnDisk } from './stored-outcomes.ts';
 import type { StudyJudgement, VerdictsRecord } from './study-judgement.ts';
-
-/** Runs that are judged before the state is stored: a restart reads at most as many of the prefix again. */
-const STORE_EVERY = 1_000;
-
-interface Entry {
-  judgement: StudyJudgement;
-  /** The runs of the study; its submission is not kept, which may be large. */
-  selection: RunSelection;
-  method: DesignMethod;
-  /** The latest committed state of the batch. */
-  state(): BatchState | undefined;
-  /** True once the runs that ended before this coordinator started are added. */
-  isRead: boolean;
-  isEnded: boolean;
-  isRunning: boolean;
-  /** The state that was stored last. */
-  stored: StoredState;
-}
 
 interface Parts {
   clock: Clock;
@@ -71,7 +53,7 @@ export class Judgements {
   /** The outcomes of a completed run under the requirements and precisions of its study; undefined for a study without any. */
   outcomesOf(batchId: Uuid, result: ReportedResult): string | undefined {
     const judgement = this.#entries.get(batchId)?.judgement;
-    return judgement === undefined ? undefined : outcomesOfResult(judgement.study, result);
+    return judgement === undefined ? undefined : outcomesForFact(judgement.study, result);
   }
 
   /** Takes over the open batches after a restart. */
@@ -98,6 +80,7 @@ export class Judgements {
     const changed = new Set<Entry>();
     for (const fact of facts) {
       if (fact.type === 'batch.opened') this.#opened(fact.batchId);
+      else if (fact.type === 'batch.amended') this.#amended(fact.batchId);
       const entry = 'batchId' in fact ? this.#entries.get(fact.batchId) : undefined;
       if (entry === undefined) continue;
       if (fact.type === 'job.ended') {
@@ -119,11 +102,11 @@ export class Judgements {
    * it is judged. At most some milliseconds of it are computed at once; of many requirements, some may be a little older.
    */
   verdictsOf(state: BatchState): RequirementVerdict[] | undefined {
-    const { batchId, requirements = 0 } = state.context;
+    const { requirements = 0 } = state.context;
     if (requirements === 0) return undefined;
     if (isTerminal(state.value)) return this.#final(state)?.verdicts;
-    const entry = this.#entries.get(batchId);
-    return entry === undefined ? undefined : this.#latest(entry, state);
+    const entry = this.#entryOf(state);
+    return entry === undefined ? undefined : latestVerdicts(entry, state, this.#parts.clock);
   }
 
   /**
@@ -131,10 +114,10 @@ export class Judgements {
    * judged.
    */
   precisionOf(state: BatchState): PrecisionReached[] | undefined {
-    const { batchId, stopWhen } = state.context;
+    const { stopWhen } = state.context;
     if (stopWhen !== 'precise') return undefined;
     if (isTerminal(state.value)) return this.#final(state)?.reached;
-    const entry = this.#entries.get(batchId);
+    const entry = this.#entryOf(state);
     return entry?.judgement.precision(dependenceWarnings(entry.method));
   }
 
@@ -164,6 +147,27 @@ export class Judgements {
   /** Resolves when every run that has ended is judged. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** The judgement of a batch under its requirements as of this state. */
+  #entryOf({ context: { batchId, judgement } }: BatchState): Entry | undefined {
+    const entry = this.#entries.get(batchId);
+    return entry?.judgement.study.revision === judgement?.revision ? entry : undefined;
+  }
+
+  /** Judges a batch from its first run, under the requirements that are in force now. */
+  #amended(batchId: Uuid): void {
+    const before = this.#entries.get(batchId);
+    this.#entries.delete(batchId);
+    this.#unusable.delete(batchId);
+    const state = this.#parts.stateOf(batchId);
+    if (state === undefined) return;
+    this.#takeOver(state);
+    const entry = this.#entries.get(batchId);
+    if (entry === undefined || before === undefined) return;
+    // A requirement that stays is not announced as settled again.
+    const kept = keptRequirements(before.judgement, entry.judgement);
+    entry.stored = { ...entry.stored, settled: before.stored.settled.filter((name) => kept.has(name)) };
   }
 
   #opened(batchId: Uuid): void {
@@ -227,9 +231,10 @@ export class Judgements {
   async #run(entry: Entry): Promise<void> {
     try {
       while (await this.#advance(entry)) {
-        const isOver = this.#isOver(entry);
-        await this.#store(entry, isOver);
-        if (isOver) this.#entries.delete(entry.judgement.study.batchId);
+        const over = isOver(entry);
+        await this.#store(entry, over);
+        const { batchId } = entry.judgement.study;
+        if (over && this.#entries.get(batchId) === entry) this.#entries.delete(batchId);
       }
     } catch (error) {
       entry.isRunning = false;
@@ -245,39 +250,30 @@ export class Judgements {
       if (later !== undefined) await later;
       if (this.#isStopped || this.#entries.get(judgement.study.batchId) !== entry) return false;
       if (entry.isEnded && entry.isRead) judgement.end();
-    } while (judgement.step() && !this.#isDue(entry));
-    const isNext = this.#isOver(entry) || this.#isDue(entry);
+    } while (judgement.step() && !isDue(entry));
+    const isNext = isOver(entry) || isDue(entry);
     // In the same step as the last look at the outcomes, so that a run that ends after it wakes the study again.
     if (!isNext) entry.isRunning = false;
     return isNext;
   }
 
-  #isOver({ judgement, isEnded, isRead }: Entry): boolean {
-    return isEnded && isRead && judgement.isDone;
-  }
-
-  #isDue({ judgement, stored }: Entry): boolean {
-    if (!judgement.isBetweenRuns) return false;
-    if (judgement.isStopped && !stored.isStopped) return true;
-    return judgement.prefix - stored.prefix >= STORE_EVERY || judgement.settled > stored.settled.length;
-  }
-
   /** Stores what is judged and, where its rule is fulfilled, stops the study, in one turn. */
-  async #store(entry: Entry, isOver: boolean): Promise<void> {
+  async #store(entry: Entry, isLast: boolean): Promise<void> {
     const { judgement } = entry;
     const { batchId } = judgement.study;
     const record = judgement.record();
     const stored = storedOf(judgement);
     const names = stored.settled.filter((it) => !entry.stored.settled.includes(it));
     const settled = names.length === 0 ? {} : { settled: { names, total: stored.settled.length } };
-    if (isOver) {
+    if (isLast) {
       record.verdicts = await this.#lastVerdicts(entry);
       const reached = judgement.precision(dependenceWarnings(entry.method));
       if (reached !== undefined) record.reached = reached;
     }
     await this.#parts.turns.run('judge', (turn) => {
       const state = turn.state('batch', batchId);
-      if (state === undefined) return;
+      // Verdicts on requirements that were amended meanwhile neither stop the study nor are kept.
+      if (state === undefined || state.context.judgement?.revision !== judgement.study.revision) return;
       if (judgement.isStopped && !isTerminal(state.value))
         turn.trySend('batch', batchId, { type: 'SETTLE', runId: judgement.stopRunId, now: turn.now });
       turn.put(keys.verdicts(batchId), JSON.stringify(record));
@@ -296,16 +292,5 @@ export class Judgements {
       verdicts.push(entry.judgement.answer(at, limits));
     }
     return verdicts;
-  }
-
-  #latest({ judgement, method }: Entry, state: BatchState): RequirementVerdict[] {
-    const { clock } = this.#parts;
-    const startedMs = clock.monotonicMs();
-    const limits = limitsOf(method, state, judgement);
-    return judgement.study.requirements.map((_, at) => {
-      const known = judgement.latest(at);
-      const isLate = clock.monotonicMs() - startedMs >= SLICE_MS;
-      return known !== undefined && isLate ? known : judgement.answer(at, limits);
-    });
   }
 }

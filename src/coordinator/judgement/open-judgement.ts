@@ -12,12 +12,13 @@ import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
  */
 export function openJudgement(
   { batchId, totalJobs }: BatchContext,
-  { submission, selection }: Study,
+  { submission, selection, revision }: Study,
   record: VerdictsRecord | undefined,
   report: (error: unknown) => void,
 ): StudyJudgement {
   const study = {
     batchId,
+    revision,
     requirements: requirementsOf(submission).map((it, _, all): ParsedRequirement => {
       const parsed = parseRequirement(it, all);
       if (typeof parsed === 'string')

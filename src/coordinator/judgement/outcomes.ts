@@ -13,6 +13,8 @@ export interface Judged {
   precisions: readonly ParsedPrecision[];
   /** Early-termination conditions are active, so that lost telemetry may have hidden that one was met. */
   hasConditions: boolean;
+  /** The revision of the judgement; undefined for that of the submission. */
+  revision?: number | undefined;
 }
 
 type Measured = Pick<ReportedResult, 'metadata' | 'execution_secs' | 'execution_time_secs' | 'telemetry'>;
@@ -45,9 +47,18 @@ function outcomesOfRun(
   return outcomesText(letters + letterOf(runClass === 'cancelled' ? 'excluded' : 'pass'), values);
 }
 
-/** The outcomes of a run by the fact of its end; undefined for a Completed run whose fact has none. */
+/** The outcomes of a completed run for the fact of its end: under a judgement that was amended, with its revision. */
+export function outcomesForFact(judged: Judged, result: Measured): string {
+  const outcomes = outcomesOfResult(judged, result);
+  return judged.revision === undefined ? outcomes : `${judged.revision}:${outcomes}`;
+}
+
+/** The outcomes of a run by the fact of its end; undefined for a Completed run whose fact has none, or those under another judgement. */
 export function outcomesOfFact(judged: Judged, { to, terminated, outcomes }: JobEnded): string | undefined {
-  if (to === 'Completed') return outcomes;
+  if (to === 'Completed') {
+    const [, revision, own] = /^(?:([0-9]+):)?(.*)$/s.exec(outcomes ?? '') ?? [];
+    return outcomes !== undefined && revision === judged.revision?.toString() ? own : undefined;
+  }
   return outcomesOfClass(judged, to === 'Cancelled' ? 'cancelled' : terminated === true ? 'terminated' : 'crashed');
 }
 

@@ -23,6 +23,8 @@ export interface VerdictsRecord {
 
 export interface JudgedStudy extends Judged {
   batchId: Uuid;
+  /** The revision of the judgement of its batch; undefined for that of the submission. */
+  revision: number | undefined;
   /** The number of runs that the batch holds. */
   runs: number;
   /** The run id at an index among them. */

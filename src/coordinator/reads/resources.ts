@@ -25,7 +25,8 @@ import type {
 } from '../../contract/types.ts';
 import type { RunnerFilter } from '../../contract/queries.ts';
 import { allOf, keys } from '../kernel/storage/keys.ts';
-import { decodeSubmission } from '../kernel/records/study-cache.ts';
+import { submittedStudy } from '../kernel/records/study-cache.ts';
+import { amended, submittable } from '../../domain/identity/judgement.ts';
 import { readBatch, type Records } from '../kernel/records/read-batch.ts';
 import {
   jobsByStatus,
@@ -37,7 +38,7 @@ import {
   toRunner,
 } from '../kernel/records/to-resource.ts';
 import { currentTimeLeft, latestTimeLeft } from './time-left.ts';
-import { decodeRunner, isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { readJob, readRunner, type StoreReader } from '../kernel/records/lookup.ts';
@@ -123,12 +124,10 @@ export async function batchWithDurations(parts: WholeBatchParts, batchId: Uuid):
 export const batchHistory = (parts: { store: Store }, batchId: Uuid): BatchHistory =>
   toBatchHistory(readBatch(parts.store, batchId));
 
-/** The submission as stored, with the seed that is used. */
-export function submission(parts: { store: Store }, batchId: Uuid): BatchSubmission {
-  readBatch(parts.store, batchId);
-  const record = parts.store.get(keys.submission(batchId));
-  if (record === undefined) throw missingRecord(`the submission of batch ${batchId}`);
-  return decodeSubmission(record).submission;
+/** The submission as stored, with the seed that is used and the judgement in force. */
+export function submission({ store }: { store: Store }, batchId: Uuid): BatchSubmission {
+  const { context } = readBatch(store, batchId);
+  return submittable(amended(submittedStudy({ read: (key) => store.get(key) }, batchId), context));
 }
 
 /** The versions of the code that have executed runs of a batch, and the number of ended runs whose code is not known. */

@@ -18,6 +18,7 @@ import type {
   BatchSubmission,
   ComputeConfig,
   Seed,
+  StoredJudgement,
   SubmissionResponse,
   Uuid,
   SubmissionWarning,
@@ -65,6 +66,8 @@ export interface Origin {
   batchId?: Uuid | undefined;
   /** The digest of the code that executes its runs, of an extension of a study that pins it. */
   pinnedCode?: string | undefined;
+  /** The judgement whose requirements it has, with the times at which they were stated. */
+  judgement?: StoredJudgement | undefined;
 }
 
 /** Creates a batch within a turn. The submission is valid. */
@@ -135,6 +138,7 @@ function batchInput(
     ...((submission.requirements?.length ?? 0) === 0 || noSampleOf(designMethod(config)) !== undefined
       ? {}
       : { requirements: submission.requirements!.length }),
+    ...(origin?.judgement === undefined ? {} : { judgement: { ...origin.judgement, revision: 0 } }),
     ...(submission.labels === undefined ? {} : { labels: submission.labels }),
     ...(selectsRuns ? { selectsRuns } : {}),
     ...(origin === undefined ? {} : { parent: origin.parent }),

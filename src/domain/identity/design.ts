@@ -7,13 +7,17 @@ import { valuesOf } from './values.ts';
 const SEED = '/config/monte_carlo/seed';
 const DESIGN = MEMBERS.filter((it) => it.part === 'design');
 
-/** The submission with the identity of its function alone: its source where that is known, else the digest of its bytes. */
-function identified({ code: _, ...submission }: BatchSubmission): Omit<BatchSubmission, 'code'> {
-  const { simulation } = submission.config;
-  if (simulation.code?.source === undefined) return submission;
-  const { sha256: __, ...known } = simulation.code;
-  const config = { ...submission.config, simulation: { ...simulation, code: known as typeof simulation.code } };
-  return { ...submission, config };
+/**
+ * The submission with the identity of its function alone, its source where that is known, else the digest of its bytes; and with the size of
+ * its replicates for their number, which grows with the runs.
+ */
+function identified({ code: _, ...submission }: BatchSubmission): object {
+  const { simulation, monte_carlo: design } = submission.config;
+  const { source, python } = simulation.code ?? {};
+  const code = source === undefined ? simulation.code : { source, python };
+  const { replicates } = design;
+  const sized = typeof replicates === 'number' ? { ...design, replicates: design.runs / replicates } : design;
+  return { ...submission, config: { ...submission.config, simulation: { ...simulation, code }, monte_carlo: sized } };
 }
 
 /** SHA-256 (64 hex digits) of the design without its seed, which is drawn where a submission has none: equal for equal designs. */

@@ -68,6 +68,12 @@ export const MEMBERS: readonly Member[] = [
     'It draws other parameters. Without one, a drawn seed is as good as any.',
   ),
   member(`${DESIGN}/replicate`, 'design', 'parameters', 'It draws other parameters.', 0),
+  member(
+    `${DESIGN}/replicates`,
+    'design',
+    'parameters',
+    'How many runs a replicate has draws other parameters; more replicates continue the study.',
+  ),
   member(`${DESIGN}/design/indices`, 'design', 'parameters', 'The blocks of the design follow from it.'),
   member(`${DESIGN}/design/second_order`, 'design', 'parameters', 'The blocks of the design follow from it.', false),
   member('/config/dispersions/*/distribution', 'design', 'parameters', 'It draws other parameters.'),

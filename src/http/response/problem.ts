@@ -23,6 +23,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   'request-timeout': 408,
   'illegal-transition': 409,
   'round-key-reused': 409,
+  'judgement-changed': 409,
   'round-taken': 409,
   'round-out-of-order': 409,
   'budget-exhausted': 409,

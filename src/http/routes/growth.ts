@@ -1,5 +1,6 @@
 /** Routes that change the flow of a study, and those that make another study of it. */
 import * as audit from '../../contract/answers/audit.ts';
+import * as judgement from '../../contract/answers/goals/judgement.ts';
 import * as batches from '../../contract/resources/batches.ts';
 import * as growth from '../../contract/growth.ts';
 import { type Call, IDEMPOTENCY, routesOf } from '../route.ts';
@@ -50,6 +51,31 @@ export const growthRoutes = [
     response: batches.Batch,
     errors: ['illegal-transition', 'idempotency-key-reused'],
     handle: (coordinator, call) => coordinator.releaseBatch(call.id, call.body?.reason, call.idempotency()),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/judgement',
+    operationId: 'getJudgement',
+    summary: 'Read how the runs of a batch are judged',
+    description: 'Its requirements, with the times at which they were stated, its outputs and its labels.',
+    scope: 'read',
+    answer: 'single',
+    response: judgement.Judgement,
+    handle: (coordinator, call) => coordinator.judgement(call.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/judgement',
+    operationId: 'amendJudgement',
+    summary: 'Amend how the runs of a batch are judged',
+    description:
+      'Each member given replaces the whole of it, of a study that runs or has ended; nothing is executed. Runs are judged from the first one on. Without a change the answer is the judgement in force.',
+    scope: 'submit',
+    body: { schema: judgement.JudgementRequest, limit: 'submission' },
+    headers: IDEMPOTENCY,
+    response: judgement.Judgement,
+    errors: ['judgement-changed', 'idempotency-key-reused'],
+    handle: (coordinator, call) => coordinator.amendJudgement(call.id, call.body, call.idempotency()),
   }),
   route({
     method: 'POST',

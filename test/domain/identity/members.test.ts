@@ -56,6 +56,7 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/config/monte_carlo/sampling_method': ['monte_carlo', 'quasi_monte_carlo'],
   '/config/monte_carlo/seed': [42, 43],
   '/config/monte_carlo/replicate': [1, 2],
+  '/config/monte_carlo/replicates': [2, 3],
   '/config/monte_carlo/design/indices': ['total', 'other'],
   '/config/monte_carlo/design/second_order': [true, false],
   '/config/dispersions/*/distribution': [
@@ -113,11 +114,15 @@ function put(target: Record<string, unknown>, [name = '', ...rest]: readonly str
 }
 const isList = (name: string): boolean => name === 'conditions' || name === 'correlations';
 
+/** With this, the study is of replicates, whose number is compared with that of its runs. */
+const REPLICATES_BASE = 'replicates';
+
 /** A study that has every member. */
 function whole(changed?: string): Submission {
   const submission = structuredClone(study()) as unknown as Record<string, unknown>;
   for (const [pointer, [before, after]] of Object.entries(VALUES)) {
     // The digest of the bytes counts where the source is not known.
+    if (pointer.endsWith('/replicates') && changed !== pointer && changed !== REPLICATES_BASE) continue;
     if (pointer.endsWith('/source') && changed === '/config/simulation/code/sha256') continue;
     put(submission, pointer.split('/').slice(1), pointer === changed ? after : before);
   }
@@ -134,7 +139,9 @@ describe('domain/identity/members', () => {
   for (const { pointer, part } of MEMBERS) {
     if (pointer === '/code') continue;
     it(`${pointer}: another value changes the ${part}${part === 'design' ? '' : ', not the design'}`, () => {
-      const base = whole(pointer.endsWith('/sha256') ? pointer : undefined);
+      const base = whole(
+        pointer.endsWith('/sha256') ? pointer : pointer.endsWith('/replicates') ? REPLICATES_BASE : undefined,
+      );
       if (pointer.endsWith('/sha256')) base.config.simulation.code!.sha256 = 'e'.repeat(64);
       const changed = whole(pointer);
       const { [part]: mine, ...others } = differences(base, changed);
@@ -151,6 +158,14 @@ describe('domain/identity/members', () => {
     other.code = 'CCCC';
     expect(designHash(other)).to.equal(designHash(one));
     expect(differences(one, other).design).to.deep.equal([]);
+  });
+
+  it('takes more replicates of the same size for more runs', () => {
+    const [one, other] = [study(), study()];
+    Object.assign(one.config.monte_carlo, { runs: 20, replicates: 2 });
+    Object.assign(other.config.monte_carlo, { runs: 40, replicates: 4 });
+    expect(designHash(other)).to.equal(designHash(one));
+    expect(differences(one, other)).to.deep.include({ design: [], count: ['/config/monte_carlo/runs'] });
   });
 
   it('takes an absent member for its default, and null for absent', () => {

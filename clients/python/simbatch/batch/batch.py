@@ -12,6 +12,7 @@ from ..errors import ApiError
 from . import answers
 from .frames import arrow_table, columns_of, has_arrow, package, pandas
 from .growing import Growing
+from .judging import Judging
 from .progress import ENDED, wait
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _Kind = TypeVar("_Kind", bound=answers.Answer)
 _WAIT_S = 20
 
 
-class Batch(Growing):
+class Batch(Growing, Judging):
     """A submitted study. Made by `Study.run`, `Study.submit`, `simbatch.open` and `Coordinator.batches`."""
 
     def __init__(

@@ -149,19 +149,34 @@ def base_submission(
         config["adaptive"] = {"algorithm": "external"}
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
-    requirements = [
-        one.member() if isinstance(one, JointRequirement) else _of(Requirement, "requirements", one).member()
-        for one in a["requirements"]
-    ]
+    judgement = judgement_of(a["requirements"] or None, a["outputs"], a["labels"])
     policy = _policy(a["policy"], a["stop_when"], a["precision"])
     made: Dict[str, Any] = {
         "name": a["name"],
         "config": config,
-        **({"requirements": requirements} if requirements else {}),
         **({} if policy is None else {"policy": policy.member()}),
-        **({} if a["outputs"] is None else {"outputs": {name: {"units": units} for name, units in a["outputs"].items()}}),
-        **({} if a["labels"] is None else {"labels": dict(a["labels"])}),
+        **judgement,
     }
+    plain: Dict[str, Any] = _plain(made)
+    return plain
+
+
+def judgement_of(
+    requirements: Optional[Sequence[Union[Requirement, JointRequirement]]],
+    outputs: Optional[Mapping[str, str]],
+    labels: Optional[Mapping[str, str]],
+) -> Dict[str, Any]:
+    """The members of a judgement that are given, as they are sent."""
+    made = given(
+        requirements=None
+        if requirements is None
+        else [
+            one.member() if isinstance(one, JointRequirement) else _of(Requirement, "requirements", one).member()
+            for one in requirements
+        ],
+        outputs=None if outputs is None else {name: {"units": units} for name, units in outputs.items()},
+        labels=None if labels is None else dict(labels),
+    )
     plain: Dict[str, Any] = _plain(made)
     return plain
 

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text } from '../../build.ts';
 import { LOOKS, TERMINATED_RULES, VERDICTS } from '../../enums.ts';
 import { LIMITS } from '../../limits.ts';
-import { count, double, freeText, name } from '../../scalars.ts';
+import { count, double, freeText, name, timestamp } from '../../scalars.ts';
 import { Warning, headerMembers, probability, range, sentence } from '../header.ts';
 
 const share = (description: string) =>
@@ -65,11 +65,27 @@ export const outputs = mapOf(ref(OutputDeclaration), {
   propertyNames: { type: 'string', minLength: 1, maxLength: LIMITS.nameLength },
 });
 
+export const StatedAt = named(
+  'StatedAt',
+  'When a requirement was stated.',
+  answered({
+    runs_ended: count(
+      'Runs of the study that had ended then. 0: the requirement was stated before anyone could look at a run.',
+    ),
+    time: timestamp('The time.'),
+  }),
+);
+export type StatedAt = Static<typeof StatedAt>;
+
 const verdictMembers = {
   name: text('Its name.'),
   output: nullable(text('Its output; null where it is of several requirements.')),
   condition: nullable(text('Its condition; null likewise.')),
   all: Type.Optional(listOf(text('The name of a requirement.'), 'The requirements that are passed in the same run.')),
+  stated_at: Type.Optional({
+    ...ref(StatedAt),
+    description: 'When it was stated; absent for a requirement that was submitted with the study.',
+  }),
   probability: probability('The probability that is required.'),
   confidence: probability('The confidence of the verdict.'),
   terminated: enumOf(TERMINATED_RULES, 'How a run counts that a rule ended early.'),

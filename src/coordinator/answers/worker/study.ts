@@ -3,7 +3,8 @@ import { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { BYTES_OF_ROW, RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
-import type { BatchSubmission, JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
+import { amended, type JudgedSubmission } from '../../../domain/identity/judgement.ts';
+import type { JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
@@ -17,7 +18,7 @@ import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
 /** A study as of one version. */
 export interface Study {
   version: string;
-  readonly submission: BatchSubmission;
+  readonly submission: JudgedSubmission;
   readonly seed: Seed;
   readonly samplingScheme: string;
   table: RunTable;
@@ -31,6 +32,8 @@ export interface KeptStudy extends Study {
   mark: number | undefined;
   /** Its number of runs, which grows with the rounds of an adaptive study. */
   readonly totalJobs: number;
+  /** The revision of its judgement; undefined for that of the submission. */
+  readonly revision: number | undefined;
   /** The builder of the table, which takes further runs. */
   readonly builder: RunTableBuilder;
   /** The transitions of the runs that have ended. */
@@ -105,7 +108,9 @@ export async function readStudy(
   if (head.isCancelled && totalJobs > whole) moves.addUntouched(builder.cancelAbsent());
   else addUntouchedBefore(totalJobs);
   const table = builder.build();
-  return { version, submission, seed, samplingScheme, totalJobs, table, bytes: bytesOf(table), mark, builder, moves };
+  const revision = head.amended?.judgement?.revision;
+  const kept = { version, submission, seed, samplingScheme, totalJobs, revision, mark };
+  return { ...kept, table, bytes: bytesOf(table), builder, moves };
 }
 
 /**
@@ -115,6 +120,8 @@ export async function readStudy(
 export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextRows): Promise<boolean> {
   // The columns have places for the runs of their reading.
   if (head.totalJobs !== study.totalJobs) return false;
+  // Another judgement may name other outputs, whose columns are kept.
+  if (head.amended?.judgement?.revision !== study.revision) return false;
   const { sampler, selection } = studyOf(head);
   const conditions = endingConditions(study.submission.config.early_termination);
   const records: RunRecord[] = [];
@@ -165,9 +172,10 @@ function addMoves(moves: MoveTally, job: JobRecord, { createdAtMs, timeLimitMs }
 const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
 
 /** The submission with its seed, the runs that the batch holds, and the sampler of their parameters. */
-export function studyOf({ submission: record, samplingScheme, totalJobs, rounds }: ReadingHead) {
-  const { submission, seed } = decodeSubmission(record);
-  const { config } = submission;
+export function studyOf({ submission: record, amended: judged, samplingScheme, totalJobs, rounds }: ReadingHead) {
+  const { submission: submitted, seed } = decodeSubmission(record);
+  const { config } = submitted;
+  const submission = judged === undefined ? submitted : amended(submitted, judged);
   const selection = selectedRuns(config.monte_carlo, totalJobs);
   return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme, rounds?.rowOf) };
 }

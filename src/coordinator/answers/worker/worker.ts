@@ -1,4 +1,5 @@
 /** The analysis worker: a thread that reads studies through the coordinator and answers questions about them, one at a time. */
+import { statedInFamily } from '../../../domain/identity/judgement.ts';
 import { parentPort } from 'node:worker_threads';
 import { type Asked, answerTo, batchesOf } from '../../../analysis/questions.ts';
 import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
@@ -110,7 +111,11 @@ function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
     replicate: submission.config.monte_carlo.replicate ?? 0,
   }));
   const { submission } = studies.find((it) => it.table.batchId === batchId)!;
-  return { table: joinTables(batchId, members), submission };
+  const requirements = statedInFamily(
+    submission,
+    studies.map((it) => it.submission),
+  );
+  return { table: joinTables(batchId, members), submission: { ...submission, requirements } };
 }
 
 /** The tables and manifests in progress, by their first reading. */

@@ -161,6 +161,8 @@ export class Directory {
     const live = active.get(id);
     if (live !== undefined) return live;
     const state = read(id);
+    // The event may change an ended batch, and the cache has it as it was.
+    if (kind === 'batch') this.#endedBatches.delete(id);
     return state === undefined ? undefined : this.restore(kind, id, state);
   }
 

@@ -10,14 +10,17 @@ import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
 import { isDamage, SimbatchError } from '../../../domain/errors.ts';
 import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
-import { missingRecord } from '../actors/actor-kinds.ts';
 import type { RecordSource } from '../actors/directory.ts';
+import { amended, submittable, type JudgedSubmission } from '../../../domain/identity/judgement.ts';
+import { missingRecord } from '../actors/actor-kinds.ts';
 import { rowDesign, type RowDesign } from '../../../domain/adaptive/given-rows.ts';
 import { RowBlocks } from './stored-rounds.ts';
 
 export interface Study {
-  /** The submission, with the seed that is used, and without the code of a function. */
-  submission: BatchSubmission;
+  /** The submission, with the seed that is used and the judgement in force, and without the code of a function. */
+  submission: JudgedSubmission;
+  /** The revision of the judgement; undefined for that of the submission. */
+  revision: number | undefined;
   seed: Seed;
   sampler: Sampler;
   /** The runs that the batch holds, as many as it has jobs. */
@@ -48,6 +51,19 @@ export function decodeSubmission(record: string): { submission: BatchSubmission;
   return { submission, seed };
 }
 
+function submissionRecord(source: RecordSource, batchId: Uuid): string {
+  const record = source.read(keys.submission(batchId));
+  if (record !== undefined) return record;
+  // A reader of a batch that was deleted meanwhile.
+  if (source.read(keys.batch(batchId)) === undefined)
+    throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+  throw missingRecord(`the submission of batch ${batchId}`);
+}
+
+/** Returns a submission as it was accepted, with the judgement that it came with. */
+export const submittedStudy = (source: RecordSource, batchId: Uuid): BatchSubmission =>
+  decodeSubmission(submissionRecord(source, batchId)).submission;
+
 /** Returns the runs that a batch holds, of its record and that of its submission, which only a batch that selects runs needs. */
 export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission: string): RunSelection {
   if (selectsRuns !== true) return RunSelection.between(0, totalJobs);
@@ -73,6 +89,7 @@ export class StudyCache {
   of(batch: BatchContext, source: RecordSource = this.#source): Study {
     const { batchId } = batch;
     let study = this.#studies.peek(batchId);
+    if (study !== undefined && study.revision !== batch.judgement?.revision) study = this.#read(batch, source);
     // The runs of an adaptive study grow; a reader of the shorter study keeps it.
     if (study?.rows !== undefined && study.selection.count !== batch.totalJobs) {
       study = { ...study, selection: selectedRuns(study.submission.config.monte_carlo, batch.totalJobs) };
@@ -103,9 +120,9 @@ export class StudyCache {
     return compute;
   }
 
-  /** Returns the submission of a batch with the code of a function, which the cache does not keep. */
-  wholeSubmission({ batchId }: BatchContext, source: RecordSource = this.#source): BatchSubmission {
-    return this.#submission(batchId, source).submission;
+  /** Returns the submission of a batch with its judgement and the code of a function, which the cache does not keep. */
+  wholeSubmission(batch: BatchContext, source: RecordSource = this.#source): BatchSubmission {
+    return submittable(amended(this.#submission(batch.batchId, source).submission, batch));
   }
 
   /** Drops a deleted batch. */
@@ -115,7 +132,8 @@ export class StudyCache {
     this.#damaged.delete(batchId);
   }
 
-  #read({ batchId, samplingScheme, createdAtMs, totalJobs }: BatchContext, source: RecordSource): Study {
+  #read(batch: BatchContext, source: RecordSource): Study {
+    const { batchId, samplingScheme, createdAtMs, totalJobs } = batch;
     const { submission, seed } = this.#submission(batchId, source);
     // The code of a function is read from the store when it is needed: 200 of them would take too much memory.
     delete submission.code;
@@ -130,7 +148,9 @@ export class StudyCache {
       seed,
     };
     const selection = selectedRuns(monte_carlo, totalJobs);
-    const study = { submission, seed, selection, metadata: Object.freeze(metadata), createdAt };
+    const revision = batch.judgement?.revision;
+    const judged = { submission: amended(submission, batch), revision };
+    const study = { ...judged, seed, selection, metadata: Object.freeze(metadata), createdAt };
     const { config } = submission;
     if (config.adaptive === undefined) return { ...study, sampler: studySampler(config, seed, samplingScheme) };
     const rows = rowDesign(config.dispersions);
@@ -143,12 +163,7 @@ export class StudyCache {
     const damage = this.#damaged.get(batchId);
     if (damage !== undefined) throw damage;
     try {
-      const record = source.read(keys.submission(batchId));
-      if (record !== undefined) return decodeSubmission(record);
-      // A reader of a batch that was deleted meanwhile.
-      if (source.read(keys.batch(batchId)) === undefined)
-        throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
-      throw missingRecord(`the submission of batch ${batchId}`);
+      return decodeSubmission(submissionRecord(source, batchId));
     } catch (error) {
       if (isDamage(error)) this.#damaged.set(batchId, error);
       throw error;

@@ -144,8 +144,14 @@ export function toBatchHistory({ value, context: c }: BatchState): BatchHistory 
   const before = first < 0 ? entries.length : first;
   for (const { atMs, ...entry } of entries.slice(0, before)) add(atMs, entry);
   if (c.startedAtMs !== undefined) add(c.startedAtMs, { type: 'started' });
-  for (const { atMs, ...entry } of entries.slice(before)) add(atMs, entry);
-  if (isTerminal(value) && c.endedAtMs !== undefined) add(c.endedAtMs, { type: 'ended', status: value });
+  // An ended study can be amended.
+  const endMs = isTerminal(value) ? c.endedAtMs : undefined;
+  const isLater = ({ atMs, type }: (typeof entries)[number]): boolean =>
+    type === 'amended' && endMs !== undefined && atMs >= endMs;
+  const rest = entries.slice(before);
+  for (const { atMs, ...entry } of rest.filter((it) => !isLater(it))) add(atMs, entry);
+  if (endMs !== undefined) add(endMs, { type: 'ended', status: value });
+  for (const { atMs, ...entry } of rest.filter(isLater)) add(atMs, entry);
   return { batch_id: c.batchId, events, events_omitted: omitted };
 }
 

@@ -69,6 +69,7 @@ export const WIRING: Wiring = {
 
   'batch.opened': [],
   'batch.appended': [],
+  'batch.amended': [],
   'batch.closed': [],
   'batch.cancelling': [
     {

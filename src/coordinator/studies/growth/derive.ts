@@ -127,7 +127,10 @@ export async function createIfCurrent<T extends object>(
     const act = (): SubmissionResponse & T => {
       if (batchId !== undefined) keepCopies(turn, batchId);
       const pinnedCode = relation === 'extension' ? parent.context.pinnedCode : undefined;
-      return { ...openBatch(parts, turn, submission, { parent: link, selection, batchId, pinnedCode }), ...answer };
+      // The same runs again: a requirement that was stated after these were seen stays so.
+      const judgement = relation === 'rerun' || relation === 'audit' ? parent.context.judgement : undefined;
+      const origin = { parent: link, selection, batchId, pinnedCode, judgement };
+      return { ...openBatch(parts, turn, submission, origin), ...answer };
     };
     return { response: once(parts, turn, idempotency, act) };
   });

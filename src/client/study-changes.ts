@@ -1,0 +1,29 @@
+/** Requests that change how the runs of a study are judged. */
+import type { Judgement, JudgementRequest, Uuid } from '../contract/types.ts';
+import type { Transport } from './transport.ts';
+
+/** A repeat with the same key and request returns the first answer and changes nothing. */
+export interface Repeatable {
+  idempotencyKey?: string;
+}
+
+/** Every method throws `ApiError` (the request was refused) or `UnreachableError` (no answer). */
+export class StudyChanges {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The requirements of a batch, with the times at which they were stated, its outputs and its labels. */
+  async judgement(batchId: Uuid): Promise<Judgement> {
+    return (await this.#transport.send<Judgement>({ method: 'GET', path: ['batches', batchId, 'judgement'] })).body;
+  }
+
+  /** Replaces the members given of the judgement; nothing is executed. A repeat changes nothing. 409 `judgement-changed` for another `revision` than the current one. */
+  async amend(batchId: Uuid, request: JudgementRequest, { idempotencyKey: key }: Repeatable = {}): Promise<Judgement> {
+    const path = ['batches', batchId, 'judgement'];
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    return (await this.#transport.send<Judgement>({ method: 'POST', path, body: request, headers })).body;
+  }
+}
