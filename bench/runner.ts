@@ -4,9 +4,9 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { loadavg } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
 import { setGarbageCollector } from '../src/cli/commands/server/garbage-collector.ts';
@@ -42,6 +42,19 @@ const WORKLOADS: readonly Workload[] = [
       ]),
 ];
 
+/** A script that does nothing, among so many code files; their digest is looked at for each run. */
+function amongFiles(count: number): Workload {
+  const folder = mkdtempSync(join(tmpdir(), 'simbatch-bench-code-'));
+  const entrypoint = join(folder, 'run.sh');
+  writeFileSync(entrypoint, '#!/bin/sh\n', { mode: 0o755 });
+  for (let file = 1; file < count; file += 1) {
+    const path = join(folder, String(file % 50), `${String(file)}.sh`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `: ${String(file)}\n`);
+  }
+  return { name: `${String(count)} files`, entrypoint, options: [] };
+}
+
 /** Milliseconds per process when `parallel` bare spawns are kept going. */
 async function bareSpawnMs(parallel: number): Promise<number> {
   let left = RUNS;
@@ -68,7 +81,7 @@ const totalMs = (it: RunCost): number => it.runnerMs + it.serversMs + it.runsMs 
 /**
  * Every contender once in each round, in turns, so that the state of the machine is the same for all. `BENCH_BEFORE` is the
  * `dist` folder of an earlier build to compare with; `HYPERQUEUE_PYTHON` a Python that has the package `hyperqueue`; `WARM_PYTHON`
- * one with numpy and scipy.
+ * one with numpy and scipy; `RUNNER_FILES` numbers of code files, such as `10,5000`, to be measured alone.
  */
 export async function run(): Promise<void> {
   const before = process.env['BENCH_BEFORE'];
@@ -80,7 +93,11 @@ export async function run(): Promise<void> {
   console.log(
     'workload    slots  contender   runs/s   ms/run   runner  servers     runs  coord.      all   ratio of rates / CPU to before   load',
   );
-  for (const workload of WORKLOADS) for (const slots of PARALLEL) await compare(builds, workload, slots);
+  const files = process.env['RUNNER_FILES']?.split(',').map(Number);
+  for (const workload of files?.map(amongFiles) ?? WORKLOADS) {
+    for (const slots of PARALLEL) await compare(builds, workload, slots);
+    if (files !== undefined) rmSync(dirname(workload.entrypoint), { recursive: true });
+  }
 }
 
 async function compare(builds: readonly Build[], workload: Workload, slots: number): Promise<void> {

@@ -3,7 +3,7 @@ import { Type, type Static, type TSchema } from 'typebox';
 import type { Distribution } from '../base/distributions/entry.ts';
 import type { Member, MemberKinds } from '../base/distributions/members.ts';
 import { DISTRIBUTIONS, type DistributionValue } from '../base/distributions/table.ts';
-import { listOf, literal, mapOf, named, nullable, ref, submitted, tagged } from './build.ts';
+import { listOf, literal, mapOf, named, nullable, ref, submitted, tagged, text } from './build.ts';
 import { LIMITS } from './limits.ts';
 import { double, freeText, name } from './scalars.ts';
 
@@ -47,6 +47,14 @@ export const DispersionConfig = named(
   submitted({
     distribution: ref(DistributionType),
     units: freeText('The units of the parameter, for people; may be empty.'),
+    source: Type.Optional(
+      text(
+        'Where the distribution comes from, for the evidence about the study: a measurement, a data sheet, a judgement.',
+        {
+          maxLength: LIMITS.sourceLength,
+        },
+      ),
+    ),
   }),
 );
 export type DispersionConfig = Static<typeof DispersionConfig>;

@@ -6,6 +6,8 @@ export const LIMITS = {
   textLength: 10_000,
   /** The reason of a cancellation or of a drain. */
   reasonLength: 1_000,
+  /** The note about where a distribution comes from. */
+  sourceLength: 1_000,
   dispersions: 10_000,
   correlations: 5_000,
   /** Longest `run_ids`, in characters. */

@@ -28,11 +28,13 @@ function distributionText({ type, ...members }: DistributionType): string {
 export function configurationSection({ submission, status }: ReportData): Markup {
   const { config, policy, labels } = submission;
   const { simulation, monte_carlo: design, dispersions, early_termination: rules, telemetry, compute } = config;
-  const dispersed = Object.entries(dispersions).map(([name, { distribution, units }]) => [
+  const dispersed = Object.entries(dispersions).map(([name, { distribution, units, source = '' }]) => [
     name,
     units,
     distributionText(distribution),
+    source,
   ]);
+  const hasSources = dispersed.some(([, , , source]) => source !== '');
   const pairs: [string, Content][] = [
     ['simulation', `${simulation.name}, version ${simulation.version}`],
     ['sampling', designMethod(config)],
@@ -62,7 +64,10 @@ export function configurationSection({ submission, status }: ReportData): Markup
             <dd>${value}</dd> `,
       )}
     </dl> `,
-    table([['parameter'], ['units'], ['distribution']], dispersed),
+    table(
+      [['parameter'], ['units'], ['distribution'], ...(hasSources ? ([['source']] as const) : [])],
+      dispersed.map((row) => (hasSources ? row : row.slice(0, 3))),
+    ),
     conditions.length === 0
       ? ''
       : html`<p>Early termination${rules.enabled ? (rules.shadow === true ? ', in shadow' : '') : ', not enabled'}:</p>

@@ -2,7 +2,7 @@
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { designHash } from '../../domain/identity/design.ts';
-import { configHash } from '../../domain/study/config-hash.ts';
+import { configHash, withoutSources } from '../../domain/study/config-hash.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
@@ -120,7 +120,11 @@ function batchInput(
   return {
     batchId,
     name: submission.name,
-    configHash: configHash({ ...config, monte_carlo: { ...monte_carlo, seed } }),
+    configHash: configHash({
+      ...config,
+      dispersions: withoutSources(config.dispersions),
+      monte_carlo: { ...monte_carlo, seed },
+    }),
     designHash: designHash(submission),
     createdAtMs: now,
     simulationName: config.simulation.name,

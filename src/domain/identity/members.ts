@@ -78,6 +78,7 @@ export const MEMBERS: readonly Member[] = [
   member(`${DESIGN}/design/second_order`, 'design', 'parameters', 'The blocks of the design follow from it.', false),
   member('/config/dispersions/*/distribution', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/dispersions/*/units', 'design', 'none', 'A number in other units means something else to the model.'),
+  member('/config/dispersions/*/source', 'judgement', 'none', 'Where the distribution comes from, for people.', ''),
   member('/config/correlations/*/parameters', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/correlations/*/rank', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/adaptive/algorithm', 'design', 'none', 'It chooses the runs.'),

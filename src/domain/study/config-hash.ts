@@ -18,6 +18,10 @@ export function canonical(value: unknown): string {
   return JSON.stringify(value);
 }
 
+/** Dispersions without the notes about where they come from, which decide no run: studies that differ in these alone are equal. */
+export const withoutSources = (dispersions: BatchConfig['dispersions']): BatchConfig['dispersions'] =>
+  Object.fromEntries(Object.entries(dispersions).map(([name, { source: _, ...rest }]) => [name, rest]));
+
 /** SHA-256 (64 hex digits) of the canonical JSON of the configuration with the seed that is used. */
 export function configHash(config: BatchConfig): string {
   return createHash('sha256').update(canonical(config)).digest('hex');

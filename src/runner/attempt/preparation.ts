@@ -50,7 +50,7 @@ export async function prepareMachine(
       ? unlessSeen(site, `${what} of ${study}`, SHARED_VALID_MS, () => operation().then(noFault))
       : operation();
   await once('code', () => fetchCode(site, plan));
-  const own = await site.codes?.of(plan);
+  const own = await site.codes?.of(plan, 'lately');
   const digest = own?.identity.digest;
   await once(`engine ${digest ?? ''}`, () => prepareEngine(site, plan, digest));
   await checkpoint?.fetchAwhile(site.clock);

@@ -170,9 +170,8 @@ export class Attempt {
       return this.#closeTelemetry(telemetry);
     });
     try {
-      const isCurrent = (): Promise<boolean> => hasReportedCode(this.#site, this.#plan);
       this.#startedMs = clock.now();
-      if (!(await isCurrent())) return CODE_CHANGED;
+      if (!(await hasReportedCode(this.#site, this.#plan, 'lately'))) return CODE_CHANGED;
       if (this.#actor.killedFor !== undefined) return { type: 'abandoned' };
       const simulation = new SimulationProcess(clock, this.#scope, logs);
       this.#simulation = simulation;
@@ -185,7 +184,7 @@ export class Attempt {
         cwd: workingDirectory,
         code: this.#plan.reported?.identity.digest,
         image: this.#plan.reported?.image,
-        isCurrent,
+        isCurrent: () => hasReportedCode(this.#site, this.#plan, 'now'),
         randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
       });
       return await this.#watch(simulation, closeTelemetry, launch.command, { ...calls, notes });

@@ -1,27 +1,28 @@
 /** The identity of the code of one engine, looked at again and again: files are read once, and then only when their stamps differ. */
-import { createHash } from 'node:crypto';
-import { closeSync, constants, createReadStream, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import { sleep, type Clock } from '../../base/clock.ts';
 import type { CodeIdentity } from '../../contract/types.ts';
-import { bufferOf, bytesOf, isSame, isSettled, stampOf, textOf, type Stamp } from './byte-paths.ts';
+import { bufferOf, bytesOf, isSame, stampOf, textOf } from './byte-paths.ts';
 import { commitsBelow, isDirty } from './code-changes.ts';
 import { type CodeList, listCode, MOST_CODE_BYTES } from './code-files.ts';
+import { type CodeFile, readCode, sameHash } from './code-reading.ts';
 import { codeDigest } from './digest.ts';
 import type { Commit, GitProgram } from './git-program.ts';
 import { repositoryAround } from './git-repository.ts';
 
+/** After a look no other begins for so many times the time that it took: looks take at most a fifth of the time. */
+const PAUSE = 4;
+/** A longer time of a look counts as this one, in milliseconds. */
+const MOST_COST_MS = 50;
+/** For how long a file system counts as answering. */
+const ANSWERED_MS = 1_000;
 /** How long a list that is cut counts: it would cost the most to make again. */
 const CUT_MS = 60_000;
 /** How long an identity without its commit counts, where git may not be asked yet. */
 const UNDESCRIBED_MS = 5_000;
 /** Files looked at without a turn of the event loop. */
 const SLICE = 512;
-/** Larger files are read in pieces. */
-const SMALL_BYTES = 1 << 20;
-/** Files that change while they are read are read again so often. */
-const READINGS = 3;
 /** Changed files that a message names. */
 const MOST_NAMED = 5;
 
@@ -31,27 +32,20 @@ export interface CodeLookOptions {
   globs: readonly string[] | undefined;
   /** Folders that the runner writes, absolute. */
   own: readonly string[];
-  clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  clock: Pick<Clock, 'now' | 'monotonicMs' | 'after'>;
   git: GitProgram;
   /** Called when an identity differs from that before, with the files. */
   onChange?: (identity: CodeIdentity, files: readonly string[]) => void;
 }
 
+/** The files as they are after the call, or as they were lately: a fifth of a second ago at most, far less for few files. */
+export type LookTime = 'now' | 'lately';
+
 /** Changes of the code that are remembered. */
 const MOST_CHANGES = 64;
 
-/** The result of a look: the identity, or why there is none. */
-export type Looked = { code: CodeIdentity } | { fault: string };
-
-interface CodeFile {
-  path: string;
-  at: Buffer;
-  stamp: Stamp | undefined;
-  /** A change shows in the stamp. */
-  isSettled: boolean;
-  /** Undefined: it cannot be read, or is not a file. */
-  hash: Buffer | undefined;
-}
+/** The result of a look: the identity, with the beginning of the look in ms since the epoch, or why there is none. */
+export type Looked = { code: CodeIdentity; lookedMs: number } | { fault: string };
 
 export class CodeLook {
   readonly #options: CodeLookOptions;
@@ -64,8 +58,15 @@ export class CodeLook {
   readonly #changesMs: number[] = [];
   #lookedMs = 0;
   #latest: { looked: Looked; madeMs: number; isDescribed: boolean } | undefined;
-  #running: Promise<Looked> | undefined;
+  /** The look that is made, and when it began; undefined while it has not begun. Monotonic times, in ms. */
+  #running: { looked: Promise<Looked>; begunMs: number | undefined } | undefined;
   #next: Promise<Looked> | undefined;
+  /** The last look that was made. */
+  #looked: { looked: Looked; begunMs: number } | undefined;
+  #endedMs = -Infinity;
+  /** The time that a look takes which reads no file. */
+  #costMs = 0;
+  #answeredMs = -Infinity;
 
   constructor(options: CodeLookOptions) {
     this.#options = options;
@@ -73,24 +74,52 @@ export class CodeLook {
     this.#root = bytesOf(dirname(options.entrypoint)).replace(/^\/$/, '');
   }
 
-  /** Looks at the files as they are after this call: a look that has begun before is not shared. Never rejects. */
-  look(): Promise<Looked> {
-    if (this.#running === undefined) {
-      this.#running = this.#look()
-        .catch((error: unknown): Looked => ({ fault: error instanceof Error ? error.message : String(error) }))
-        .finally(() => (this.#running = undefined));
-      return this.#running;
+  /**
+   * Looks at the files. Calls share a look that begins after them; `lately` also takes one that began before, by as much as the pause between
+   * looks. Never rejects.
+   */
+  look(time: LookTime = 'now'): Promise<Looked> {
+    const sinceMs = this.#options.clock.monotonicMs() - (time === 'now' ? 0 : (PAUSE + 1) * this.#costMs);
+    const running = this.#running;
+    if (running !== undefined && (running.begunMs ?? sinceMs) >= sinceMs) return running.looked;
+    if (running === undefined) {
+      const made = this.#looked;
+      return made !== undefined && time === 'lately' && made.begunMs >= sinceMs
+        ? Promise.resolve(made.looked)
+        : this.#begin();
     }
-    this.#next ??= this.#running.then(() => {
+    this.#next ??= running.looked.then(() => {
       this.#next = undefined;
       return this.look();
     });
     return this.#next;
   }
 
-  async #look(): Promise<Looked> {
+  #begin(): Promise<Looked> {
+    this.#running = { looked: this.#paced(), begunMs: undefined };
+    return this.#running.looked;
+  }
+
+  async #paced(): Promise<Looked> {
+    const { clock } = this.#options;
+    const pauseMs = this.#endedMs + PAUSE * this.#costMs - clock.monotonicMs();
+    // Calls that come meanwhile share the look.
+    await (pauseMs < 1 ? undefined : sleep(clock, pauseMs));
+    const begunMs = clock.monotonicMs();
+    if (this.#running !== undefined) this.#running.begunMs = begunMs;
+    const looked = await this.#look(begunMs).catch((error: unknown): Looked => ({
+      fault: error instanceof Error ? error.message : String(error),
+    }));
+    this.#looked = { looked, begunMs };
+    this.#running = undefined;
+    this.#endedMs = clock.monotonicMs();
+    return looked;
+  }
+
+  async #look(begunMs: number): Promise<Looked> {
     // The file system answers; without waiting, a further look takes a tenth of the time.
-    await stat(bufferOf(this.#root === '' ? '/' : this.#root));
+    if (begunMs - this.#answeredMs > ANSWERED_MS) await stat(bufferOf(this.#root === '' ? '/' : this.#root));
+    this.#answeredMs = begunMs;
     const nowMs = this.#options.clock.now();
     const before = this.#latest;
     const sinceMs = this.#lookedMs;
@@ -99,7 +128,10 @@ export class CodeLook {
     if (!isListed) await this.#makeList(nowMs);
     const changed = await this.#readChanged(nowMs);
     const isDue = before?.isDescribed === false && nowMs - before.madeMs >= UNDESCRIBED_MS;
-    if (before !== undefined && isListed && changed.length === 0 && !isDue) return before.looked;
+    if (before !== undefined && isListed && changed.length === 0 && !isDue) {
+      this.#costMs = Math.min(this.#options.clock.monotonicMs() - begunMs, MOST_COST_MS);
+      return 'code' in before.looked ? { ...before.looked, lookedMs: nowMs } : before.looked;
+    }
     const looked = await this.#identity(nowMs);
     if (before !== undefined && 'code' in looked && digestOf(before.looked) !== looked.code.digest) {
       this.#noteChange(changed, sinceMs);
@@ -162,7 +194,7 @@ export class CodeLook {
       bytes += stamp?.size ?? 0;
       if (file.isSettled && isSame(file.stamp, stamp)) continue;
       const hash = file.hash;
-      await readFile(file, stamp, nowMs);
+      await readCode(file, stamp, nowMs);
       if (!sameHash(hash, file.hash)) changed.push(file.path);
     }
     if (bytes > MOST_CODE_BYTES && this.#files.size > 1 && this.#list?.cut === undefined) {
@@ -194,7 +226,7 @@ export class CodeLook {
       root: textOf(this.#root === '' ? '/' : this.#root),
       ...(note === '' ? {} : { note }),
     };
-    return this.#keep({ code }, nowMs, git?.isWhole ?? true);
+    return this.#keep({ code, lookedMs: nowMs }, nowMs, git?.isWhole ?? true);
   }
 
   #keep(looked: Looked, madeMs: number, isDescribed: boolean): Looked {
@@ -250,52 +282,9 @@ export class CodeLook {
 
 const digestOf = (looked: Looked): string | undefined => ('code' in looked ? looked.code.digest : undefined);
 
-const sameHash = (a: Buffer | undefined, b: Buffer | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : a.equals(b);
-
 const cutTo = (entrypoint: string, cut: string): CodeList => ({
   paths: [entrypoint.slice(entrypoint.lastIndexOf('/') + 1)],
   repositories: [],
   cut,
   isCurrent: () => false,
 });
-
-/** A file that becomes a pipe in between is not waited for. */
-const READ = constants.O_RDONLY | constants.O_NONBLOCK;
-const FORMAT = 0o170000;
-const REGULAR = 0o100000;
-const FOLDER = 0o040000;
-
-/** Reads a file into its entry, again when it changes meanwhile. A link counts with the bytes it leads to; a link to no file with its text. */
-async function readFile(file: CodeFile, first: Stamp | undefined, nowMs: number): Promise<void> {
-  let stamp = first;
-  for (let reading = 1; ; reading++) {
-    file.hash = stamp === undefined ? undefined : await hashOf(file.at, stamp).catch(() => undefined);
-    const after = stampOf(file.at);
-    file.stamp = after;
-    file.isSettled = isSettled(after, nowMs) && isSame(stamp, after);
-    if (isSame(stamp, after) || reading === READINGS) return;
-    stamp = after;
-  }
-}
-
-async function hashOf(path: Buffer, { mode, size }: Stamp): Promise<Buffer | undefined> {
-  const hash = createHash('sha256');
-  const format = mode & FORMAT;
-  if (format === REGULAR) {
-    const fd = openSync(path, READ);
-    if (size > SMALL_BYTES) {
-      // The stream closes the file.
-      for await (const chunk of createReadStream(path, { fd })) hash.update(chunk as Buffer);
-      return hash.digest();
-    }
-    try {
-      return hash.update(readFileSync(fd)).digest();
-    } finally {
-      closeSync(fd);
-    }
-  }
-  // A link to a folder, or to nothing. A pipe, a socket or a device is never opened.
-  if (format !== FOLDER && format !== 0o120000) return undefined;
-  return hash.update(readlinkSync(path, { encoding: 'buffer' })).digest();
-}

@@ -7,7 +7,7 @@ import type { Engine } from '../config/engines.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import type { Containers } from '../containers/containers.ts';
 import type { Log } from '../log.ts';
-import { CodeLook, type Looked } from './code-look.ts';
+import { CodeLook, type Looked, type LookTime } from './code-look.ts';
 import { digestInImage, hexOfImage } from './digest.ts';
 import { GitProgram } from './git-program.ts';
 
@@ -33,6 +33,8 @@ export interface RunCode {
   identity: CodeIdentity;
   /** The digest of the image that must be started, in a container. */
   image?: string;
+  /** When the files were looked at, in ms since the epoch; absent for a function and a file of an image. */
+  lookedMs?: number;
 }
 
 /** Whether the code of a run changed while it ran: as long as it may have loaded the other version, or later. */
@@ -82,12 +84,12 @@ export class EngineCodes {
   }
 
   /** The code that a run would execute now; undefined: not known. Never rejects. */
-  async of({ engine, container, code }: Planned): Promise<RunCode | undefined> {
+  async of({ engine, container, code }: Planned, time: LookTime = 'now'): Promise<RunCode | undefined> {
     if (code !== undefined) return { identity: { kind: 'function', digest: code.sha256 } };
     const { containers } = this.#options;
     if (containers === undefined || container === undefined) {
-      const looked = await this.#look(engine);
-      return 'code' in looked ? { identity: looked.code } : undefined;
+      const looked = await this.#look(engine, time);
+      return 'code' in looked ? { identity: looked.code, lookedMs: looked.lookedMs } : undefined;
     }
     const { image } = container;
     const key = `${engine.name} ${image}`;
@@ -95,7 +97,7 @@ export class EngineCodes {
     this.#images.set(key, { engine, image });
     const [oldest] = this.#images.keys();
     if (this.#images.size > MOST_IMAGES && oldest !== undefined) this.#images.delete(oldest);
-    return await this.#inImage(containers, engine, image);
+    return await this.#inImage(containers, { engine, image }, time);
   }
 
   /** How the code of a run has changed since its process was created at `sinceMs`, in ms since the epoch. Never rejects. */
@@ -103,34 +105,39 @@ export class EngineCodes {
     const now = await this.of(plan);
     // A container keeps its image while the tag moves.
     const isChanged = now?.identity.digest !== reported.identity.digest && now?.image === reported.image;
-    const changedMs = this.#looks.get(plan.engine.name)?.changedMs(sinceMs);
+    // The look that its start reported may be older than its process.
+    const changedMs = this.#looks.get(plan.engine.name)?.changedMs(Math.min(reported.lookedMs ?? sinceMs, sinceMs));
     if (plan.code !== undefined || (!isChanged && changedMs === undefined)) return 'none';
     return (changedMs ?? sinceMs) <= sinceMs + LOADING_MS ? 'while loading' : 'later';
   }
 
-  async #inImage(containers: Containers, engine: Engine, image: string): Promise<RunCode | undefined> {
+  async #inImage(
+    containers: Containers,
+    { engine, image }: { engine: Engine; image: string },
+    time: LookTime,
+  ): Promise<RunCode | undefined> {
     const resolved = await containers.resolve(image);
     if (resolved instanceof Error || resolved.digest === undefined || !DIGEST.test(resolved.digest)) return undefined;
     const { digest } = resolved;
     if (imageEntrypoint(engine.entrypoint) !== undefined) {
       return { identity: { kind: 'image', digest: hexOfImage(digest) }, image: digest };
     }
-    const looked = await this.#look(engine);
+    const looked = await this.#look(engine, time);
     if (!('code' in looked)) return undefined;
     const own = { ...looked.code, digest: digestInImage(looked.code.digest, digest), image: digest };
-    return { identity: own, image: digest };
+    return { identity: own, image: digest, lookedMs: looked.lookedMs };
   }
 
-  async #look({ name, entrypoint }: Engine): Promise<Looked> {
+  async #look({ name, entrypoint }: Engine, time: LookTime): Promise<Looked> {
     const look = this.#looks.get(name);
-    if (look !== undefined) return await look.look();
+    if (look !== undefined) return await look.look(time);
     const inImage = imageEntrypoint(entrypoint) !== undefined;
     return { fault: inImage ? 'it is in the image that a study names' : 'it comes with the study' };
   }
 
   async #stated(engine: Engine): Promise<RunnerEngine> {
     const { name } = engine;
-    const looked = await this.#inTime(this.#look(engine));
+    const looked = await this.#inTime(this.#look(engine, 'lately'));
     if (looked === undefined) return { name, unknown: 'the folder of the entrypoint does not answer' };
     return 'code' in looked ? { name, code: looked.code } : { name, unknown: looked.fault };
   }
@@ -139,7 +146,7 @@ export class EngineCodes {
   async #statedInImage(engine: Engine, image: string): Promise<RunnerEngine[]> {
     const { containers } = this.#options;
     if (containers === undefined) return [];
-    const code = await this.#inTime(this.#inImage(containers, engine, image));
+    const code = await this.#inTime(this.#inImage(containers, { engine, image }, 'lately'));
     return code === undefined ? [] : [{ name: engine.name, image, code: code.identity }];
   }
 

@@ -64,6 +64,7 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
     { type: 'fixed', value: 2 },
   ],
   '/config/dispersions/*/units': ['kg', 'lb'],
+  '/config/dispersions/*/source': ['a scale', 'a data sheet'],
   '/config/correlations/*/parameters': [
     ['mass', 'wind'],
     ['wind', 'mass'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { configHash } from '../../../src/domain/study/config-hash.ts';
+import { configHash, withoutSources } from '../../../src/domain/study/config-hash.ts';
 import type { BatchConfig } from '../../../src/contract/types.ts';
 import { study } from '../../support/studies.ts';
 
@@ -49,6 +49,12 @@ describe('domain/study/config-hash', () => {
     expect(hash({ a: undefined, b: 1 })).to.equal(hash({ b: 1 }));
     expect(hash({ a: null, b: 1 })).to.not.equal(hash({ b: 1 }));
     expect(hash({ a: '1' })).to.not.equal(hash({ a: 1 }));
+  });
+
+  it('is that of the dispersions alone without their sources', () => {
+    const noted = study({ seed: 7, config: { dispersions: { mass: { source: 'scale of 2026' } } } }).config;
+    expect(configHash(noted)).to.not.equal(configHash(config));
+    expect(configHash({ ...noted, dispersions: withoutSources(noted.dispersions) })).to.equal(configHash(config));
   });
 
   it('keeps every digit of a seed, as number or bigint', () => {

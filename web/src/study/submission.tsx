@@ -106,23 +106,43 @@ export function Dispersions({
   title,
   dispersions,
 }: { title: string } & Pick<BatchSubmission['config'], 'dispersions'>) {
+  const hasSources = Object.values(dispersions).some((it) => it.source !== undefined);
+  const columns = ['Parameter', 'Distribution', 'Units', ...(hasSources ? ['Source'] : [])];
   return (
     <Panel title={`${title} (${Object.keys(dispersions).length})`} flush>
-      <Table label={title} columns={['Parameter', 'Distribution', 'Units']}>
+      <Table label={title} columns={columns}>
         {Object.entries(dispersions).map(([name, it]) => (
-          <NamedRow key={name} name={name} text={describe(it.distribution)} units={it.units} />
+          <NamedRow
+            key={name}
+            name={name}
+            text={describe(it.distribution)}
+            units={it.units}
+            {...(hasSources && { source: it.source ?? '' })}
+          />
         ))}
       </Table>
     </Panel>
   );
 }
 
-function NamedRow({ name, text, units }: { name: string; text: string | undefined; units: string | undefined }) {
+/** `source`: only in a table that has the column. */
+function NamedRow({
+  name,
+  text,
+  units,
+  source,
+}: {
+  name: string;
+  text: string | undefined;
+  units: string | undefined;
+  source?: string;
+}) {
   return (
     <tr>
       <td className="mono">{name}</td>
       <td>{text}</td>
       <td>{units}</td>
+      {source !== undefined && <td>{source}</td>}
     </tr>
   );
 }

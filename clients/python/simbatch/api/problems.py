@@ -10,7 +10,7 @@ from .answer import Answer
 
 # The pointers of a submission, in the order in which they are tried. `{}` is the name or the number in the pointer.
 _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
-    (r"/config/dispersions/([^/]+)/units", 'inputs["{}"].units'),
+    (r"/config/dispersions/([^/]+)/(units|source)", 'inputs["{}"].{}'),
     (r"/config/dispersions/([^/]+)/distribution/lambda", 'inputs["{}"].rate'),
     (r"/config/dispersions/([^/]+)/distribution/(\w+)(?:/.*)?", 'inputs["{}"].{}'),
     (r"/config/dispersions/([^/]+)(?:/distribution)?", 'inputs["{}"]'),

@@ -1,4 +1,5 @@
-"""The distributions of the contract, one class each. `units` is a note for people; `lower` and `upper` truncate.
+"""The distributions of the contract, one class each. `lower` and `upper` truncate. `units` and `source` are notes for people: `source` says where
+the distribution comes from, and is shown in the evidence about the study.
 
 docs/sampling.md defines each of them exactly. A distribution is an immutable value: two with the same members are equal.
 """
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 _RENAMED = {"rate": "lambda"}
+# Not members of a distribution, but of its dispersion.
+_NOTES = ("units", "source")
 
 
 @dataclass(frozen=True)
@@ -24,21 +27,21 @@ class Distribution:
         made: Dict[str, Any] = {"type": self.type}
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name != "units" and value is not None:
+            if one.name not in _NOTES and value is not None:
                 made[_RENAMED.get(one.name, one.name)] = value
         return made
 
     def dispersion(self) -> Dict[str, Any]:
-        """The dispersion of a submission: `{"distribution": {...}, "units": "..."}`."""
-        units: str = getattr(self, "units", "")
-        return {"distribution": self.members(), "units": units}
+        """The dispersion of a submission: `{"distribution": {...}, "units": "..."}`, and `source` where it is given."""
+        units, source = (getattr(self, name, "") for name in _NOTES)
+        return {"distribution": self.members(), "units": units, **({"source": source} if source else {})}
 
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name == "units":
+            if one.name in _NOTES:
                 if not isinstance(value, str):
-                    raise TypeError(f"{type(self).__name__}.units must be a text, not {value!r}")
+                    raise TypeError(f"{type(self).__name__}.{one.name} must be a text, not {value!r}")
             elif value is not None or one.name not in ("lower", "upper"):
                 object.__setattr__(self, one.name, self._checked(one.name, value))
         self._check()
@@ -82,6 +85,7 @@ class Normal(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         super()._check()
@@ -96,6 +100,7 @@ class Chosen(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ class Uniform(Distribution):
     min: float
     max: float
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         self._require(self.min <= self.max, "min", f"<= max ({self.max!r})")
@@ -120,6 +126,7 @@ class Exponential(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         super()._check()
@@ -136,6 +143,7 @@ class Gamma(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         super()._check()
@@ -151,6 +159,7 @@ class Beta(Distribution):
     alpha: float
     beta: float
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         self._require(0 < self.alpha <= 1e9, "alpha", "in (0, 1e9]")
@@ -164,6 +173,7 @@ class Fixed(Distribution):
     type = "fixed"
     value: float
     units: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,7 @@ class Lognormal(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         super()._check()
@@ -190,6 +201,7 @@ class Loguniform(Distribution):
     min: float
     max: float
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         self._require(self.min > 0, "min", "> 0")
@@ -206,6 +218,7 @@ class Weibull(_Bounded):
     lower: Optional[float] = None
     upper: Optional[float] = None
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         super()._check()
@@ -222,6 +235,7 @@ class Triangular(Distribution):
     mode: float
     max: float
     units: str = ""
+    source: str = ""
 
     def _check(self) -> None:
         self._require(self.min <= self.max, "min", f"<= max ({self.max!r})")
@@ -235,6 +249,7 @@ class Discrete(Distribution):
     type = "discrete"
     values: Union[Mapping[float, float], Sequence[float]]
     units: str = ""
+    source: str = ""
 
     def _checked(self, name: str, value: Any) -> Any:
         pairs = value.items() if isinstance(value, Mapping) else [(item, 1) for item in _items("Discrete.values", value)]
@@ -259,6 +274,7 @@ class Empirical(Distribution):
     type = "empirical"
     data: Sequence[float] = field(repr=False)
     units: str = ""
+    source: str = ""
 
     def _checked(self, name: str, value: Any) -> Any:
         made = _numbers("Empirical.data", value)
@@ -278,6 +294,7 @@ class Table(Distribution):
     type = "table"
     values: Sequence[float] = field(repr=False)
     units: str = ""
+    source: str = ""
 
     def _checked(self, name: str, value: Any) -> Any:
         return _numbers("Table.values", value)

@@ -115,7 +115,7 @@ export class SharedAttempt implements Execution {
     try {
       if (this.#actor.killedFor !== undefined) return { type: 'abandoned' };
       this.#givenMs = this.#site.clock.now();
-      if (!(await hasReportedCode(this.#site, this.#plan))) return CODE_CHANGED;
+      if (!(await hasReportedCode(this.#site, this.#plan, 'lately'))) return CODE_CHANGED;
       const recording = this.#recording(calls);
       const { timeoutSecs } = this.#plan;
       this.#run = {

@@ -59,6 +59,7 @@ export class CodeFolder {
     const clock = {
       now: () => systemClock.now() + this.aheadMs,
       monotonicMs: () => systemClock.monotonicMs() + this.aheadMs,
+      after: systemClock.after,
     };
     const { globs, own = [] } = more;
     const git = new GitProgram(clock, this.env);
