@@ -18,6 +18,8 @@ interface Definition<Q extends QueryParameters, A extends NamedSchema, E> {
   isPooled?: false;
   /** Files of runs are read: an unreadable file makes the answer another one later. */
   readsFiles?: true;
+  /** Its conclusion also takes the facts that the coordinator knows besides the runs: `StudySituation.facts`. */
+  takesFacts?: true;
   /** Refuses a query that no study can answer, before runs are read. @throws RangeError */
   check?(query: QueryOf<Q>): unknown;
   /** The study after, in a comparison. @throws SimbatchError `unknown-batch` */

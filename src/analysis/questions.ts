@@ -8,6 +8,7 @@ import type { Question } from './question.ts';
 import type { AnsweredStudy } from './table/answered-study.ts';
 import { answer } from './questions/outcome/answer.ts';
 import { attribution } from './questions/attribution.ts';
+import { evidence } from './questions/outcome/evidence.ts';
 import { compare } from './questions/compare.ts';
 import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
@@ -35,6 +36,7 @@ export const QUESTIONS = [
   telemetryBand,
   compare,
   transitions,
+  evidence,
 ] as const;
 
 type Listed = (typeof QUESTIONS)[number];

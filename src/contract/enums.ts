@@ -163,6 +163,28 @@ export const TERMINAL_STATUSES = ['Completed', 'Failed', 'Timeout', 'Cancelled']
 export const FAILURE_KINDS = ['terminated', 'crashed', 'timeout', 'lost'] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
+/** Whether the simulation looked up an input. */
+export const INPUT_READS = ['read', 'never', 'unknown'] as const;
+export type InputRead = (typeof INPUT_READS)[number];
+
+/** Whether an output changed with an input. */
+export const INPUT_EFFECTS = ['changes', 'none', 'unknown'] as const;
+export type InputEffect = (typeof INPUT_EFFECTS)[number];
+
+/** The factors of credibility of NASA-STD-7009 (2008) and 7009A (2016). */
+export const EVIDENCE_FACTORS = [
+  'data-pedigree',
+  'verification',
+  'validation',
+  'input-pedigree',
+  'uncertainty-characterization',
+  'results-robustness',
+  'use-history',
+  'management',
+  'people-qualifications',
+] as const;
+export type EvidenceFactorId = (typeof EVIDENCE_FACTORS)[number];
+
 /** `time`: an instant; `mixed`: JSON values of several types, or lists. */
 export const COLUMN_TYPES = ['integer', 'number', 'boolean', 'time', 'text', 'mixed'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];

@@ -20,6 +20,7 @@ export type * from './code/identity.ts';
 export type * from './compute.ts';
 export type * from './dispersions.ts';
 export type * from './enums.ts';
+export type * from './evidence/evidence.ts';
 export type * from './resources/files.ts';
 export type * from './resources/findings.ts';
 export type * from './growth.ts';

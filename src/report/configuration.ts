@@ -1,29 +1,12 @@
 /** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
 import { designMethod } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
-import { formatNumber } from '../base/text/number-text.ts';
+import { distributionText } from '../base/distributions/distribution-text.ts';
 import { shortCode } from '../domain/code-name.ts';
-import type { BatchSubmission, CodeVersion, DistributionType } from '../contract/types.ts';
+import type { BatchSubmission } from '../contract/types.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
+import { commitText } from './facts-text.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
-
-/** Numbers of a list in a distribution that are shown. */
-const MOST_NUMBERS = 6;
-
-function memberText(value: unknown): string {
-  if (typeof value === 'number') return formatNumber(value, 8);
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, MOST_NUMBERS).map((it: unknown) => memberText(it));
-    return `[${shown.join(', ')}${value.length > MOST_NUMBERS ? `, … ${value.length} values` : ''}]`;
-  }
-  return typeof value === 'object' && value !== null ? Object.values(value).map(memberText).join(' x ') : String(value);
-}
-
-/** `normal, mean 10, std_dev 1`. */
-function distributionText({ type, ...members }: DistributionType): string {
-  const given = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
-  return [type, ...given.map(([name, value]) => `${name} ${memberText(value)}`)].join(', ');
-}
 
 export function configurationSection({ submission, status }: ReportData): Markup {
   const { config, policy, labels } = submission;
@@ -80,13 +63,6 @@ export function configurationSection({ submission, status }: ReportData): Markup
 
 /** Capabilities that say what a runner is. */
 const VERSION = /version|python|node|image|platform|os$/i;
-
-/** The commit of a code, and whether its files differ from it. */
-function commitText({ git }: CodeVersion): string {
-  if (git === undefined) return '-';
-  const state = git.dirty === null ? ', changes not known' : git.dirty ? ', with changes' : '';
-  return `${git.describe ?? git.commit.slice(0, 12)}${state}`;
-}
 
 /** The versions of the code that made the results. */
 function codeTable(versions: ReportData['codeVersions']): Content {

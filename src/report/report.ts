@@ -4,42 +4,28 @@ import type { AnswerLevel, Finding, RequirementVerdict, Verdict as VerdictWord }
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
-import { Markup, html, section, table, type Content } from './html.ts';
-import { STYLE } from './style.ts';
+import { time } from './facts-text.ts';
+import { html, section, table, type Content, type Markup } from './html.ts';
+import { page } from './page.ts';
 import { failuresSection, outputsSection, precisionSection, plotsSection } from './results.ts';
-
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 /** The whole page. */
 export function reportHtml(data: ReportData, origin: ReportOrigin): string {
   const { batch } = data.status;
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${batch.name}: report</title>
-        <style>
-          ${new Markup(STYLE)}
-        </style>
-      </head>
-      <body>
-        <header>
-          ${answerLine(data)}
-          <h1>${batch.name}</h1>
-          <p><span class="pill ${statusClass(batch.status)}">${batch.status}</span> ${headline(data)}</p>
-          <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
-        </header>
-        <main>
-          ${limitsNotice(data)} ${verdictsSection(data)} ${precisionSection(data)} ${runsSection(data)}
-          ${outputsSection(data)} ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)}
-          ${historySection(data)} ${configurationSection(data)} ${versionsSection(data, origin)}
-          ${studyFileSection(data)}
-        </main>
-      </body>
-    </html> `;
-  return page.text;
+  return page(
+    `${batch.name}: report`,
+    html`<header>
+        ${answerLine(data)}
+        <h1>${batch.name}</h1>
+        <p><span class="pill ${statusClass(batch.status)}">${batch.status}</span> ${headline(data)}</p>
+        <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
+      </header>
+      <main>
+        ${limitsNotice(data)} ${verdictsSection(data)} ${precisionSection(data)} ${runsSection(data)}
+        ${outputsSection(data)} ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)}
+        ${historySection(data)} ${configurationSection(data)} ${versionsSection(data, origin)} ${studyFileSection(data)}
+      </main>`,
+  );
 }
 
 const LEVEL_CLASS: Readonly<Record<AnswerLevel, string>> = {
@@ -54,9 +40,6 @@ const LEVEL_CLASS: Readonly<Record<AnswerLevel, string>> = {
 /** The sentence: the first line of the page. */
 const answerLine = ({ answer }: ReportData): Markup =>
   answer === undefined ? html`` : html`<p class="answer ${LEVEL_CLASS[answer.level]}">${answer.sentence}</p> `;
-
-/** `2026-03-01 12:00:00 UTC` of an ISO 8601 time. */
-export const time = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
 const isOpen = ({ status }: ReportData): boolean =>
   status.batch.status === 'Pending' || status.batch.status === 'Running';

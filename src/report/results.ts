@@ -65,8 +65,20 @@ export function precisionSection({ summary }: ReportData): Markup {
 export function outputsSection({ summary, submission }: ReportData): Markup {
   const shown = (summary?.outputs ?? []).filter((it) => it.count > 0);
   const note = intervalNote(shown);
+  return section(
+    'Outputs',
+    html`<p class="soft">Over the completed runs.${note === undefined ? '' : ` ${note}.`}</p> `,
+    outputsTable(shown, (name) => submission.outputs?.[name]?.description),
+  );
+}
+
+/** The statistics of outputs that have values. @param meaning the description of an output, if there is one. */
+export function outputsTable(
+  shown: readonly OutputSummary[],
+  meaning: (output: string) => string | undefined = () => undefined,
+): Markup {
   const rows = shown.map((it) => {
-    const description = submission.outputs?.[it.name]?.description;
+    const description = meaning(it.name);
     return [
       html`${it.name}${it.units === null || it.units === '' ? '' : ` [${it.units}]`}${description === undefined || description === '' ? '' : html`<br /><span class="soft">${description}</span>`}`,
       it.count,
@@ -81,33 +93,29 @@ export function outputsSection({ summary, submission }: ReportData): Markup {
     ];
   });
   const texts = shown.filter((it) => it.text_values !== undefined);
-  return section(
-    'Outputs',
-    html`<p class="soft">Over the completed runs.${note === undefined ? '' : ` ${note}.`}</p> `,
-    table(
-      [
-        ['output'],
-        ['runs', 'number'],
-        ['missing', 'number'],
-        ['mean', 'number'],
-        ['sd', 'number'],
-        ['min', 'number'],
-        ['P5', 'number'],
-        ['P50', 'number'],
-        ['P95', 'number'],
-        ['max', 'number'],
-      ],
-      rows.filter((_, at) => shown[at]?.text_values === undefined),
-      'compact',
-    ),
-    texts.map(
-      (it) =>
-        html`<p>
-          <strong>${it.name}</strong>:
-          ${(it.text_values ?? []).map(({ value, count }) => `${value ?? 'others'} ${count}`).join(', ')}
-        </p> `,
-    ),
-  );
+  return html`${table(
+    [
+      ['output'],
+      ['runs', 'number'],
+      ['missing', 'number'],
+      ['mean', 'number'],
+      ['sd', 'number'],
+      ['min', 'number'],
+      ['P5', 'number'],
+      ['P50', 'number'],
+      ['P95', 'number'],
+      ['max', 'number'],
+    ],
+    rows.filter((_, at) => shown[at]?.text_values === undefined),
+    'compact',
+  )}
+  ${texts.map(
+    (it) =>
+      html`<p>
+        <strong>${it.name}</strong>:
+        ${(it.text_values ?? []).map(({ value, count }) => `${value ?? 'others'} ${count}`).join(', ')}
+      </p> `,
+  )}`;
 }
 
 /** Plots beyond those of requirements and declared outputs would fill pages. */

@@ -16,6 +16,8 @@ p { margin: .5rem 0; } .soft { color: var(--soft); } ul { margin: .4rem 0; paddi
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
 .notice { border: 1px solid var(--warn); border-left-width: 5px; background: var(--panel); padding: .5rem 1rem; border-radius: 4px; margin: 1rem 0; }
 .notice h2 { border: 0; margin: 0 0 .2rem; padding: 0; font-size: 1rem; }
+.blank { border: 1.5px dashed var(--warn); border-radius: 4px; min-height: 2.6rem; padding: .2rem .6rem; margin: .35rem 0; font-size: .85rem; }
+td .blank { min-height: 1.6rem; min-width: 7rem; margin: 0; } h3 { font-size: 1rem; margin: 1.4rem 0 .2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .88rem; }
 th, td { text-align: left; vertical-align: top; padding: .28rem .6rem .28rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
 th { color: var(--soft); font-weight: 600; overflow-wrap: normal; } .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -33,7 +35,7 @@ svg .band { fill: var(--band); } svg .line { fill: none; stroke: var(--accent); 
   :root { color-scheme: light; --fg: #000; --soft: #444; --line: #bbb; --bg: #fff; --panel: #f4f4f4; --good: #14602a; --bad: #a11622; --warn: #7a5200; --accent: #2f6fb2; --band: #2f6fb233; }
   @page { margin: 16mm 14mm; }
   body { max-width: none; padding: 0; font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  h2 { break-after: avoid; } tr, .notice, dl { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
+  h2 { break-after: avoid; } tr, .notice, dl, .blank { break-inside: avoid; } h3 { break-after: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
   .compact table { font-size: 7.5pt; } .compact td:first-child { min-width: 32mm; }
   .plots { grid-template-columns: 1fr 1fr; } .paper-break { break-before: page; } pre { font-size: 7pt; columns: 2; } table { font-size: 8.5pt; }
 }

@@ -3,6 +3,7 @@ import { LEVEL_WORDS } from '../../contract/enums.ts';
 import { shortId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
 import type { AnswerLevel, BatchStatus, Finding, PrecisionReached, StudyAnswer } from '../../contract/types.ts';
+import type { EvidenceFacts } from '../evidence/facts.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 import { nextSteps } from './next-steps.ts';
 import { withRemedy } from './remedies.ts';
@@ -15,6 +16,8 @@ export interface StudySituation {
   findings: readonly Finding[];
   /** Of an adaptive study that takes rounds: its rounds so far, and the most runs that it may have. */
   growing?: { rounds: number; budget: number } | undefined;
+  /** For questions that take them. */
+  facts?: EvidenceFacts | undefined;
 }
 
 /** A study, with the values that several rules use. */

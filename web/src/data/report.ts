@@ -1,8 +1,18 @@
 /** Writes the report of a study as a file, as `simbatch report` does. */
-import type { ReportSource } from '../../../src/report/collect.ts';
-import type { Uuid } from '../../../src/contract/types.ts';
+import type { ReportOrigin, ReportSource } from '../../../src/report/collect.ts';
+import type { EvidenceReport, Uuid } from '../../../src/contract/types.ts';
 import { answerTo } from './use-answer.ts';
 import { saveFile } from './download.ts';
+
+/** Makes the page with the evidence about a study and lets the browser save it. The code is loaded when it is asked for. */
+export async function saveEvidence(batchId: Uuid, name: string): Promise<void> {
+  const [{ evidenceHtml }, evidence, origin] = await Promise.all([
+    import('../../../src/report/evidence.ts'),
+    ask<EvidenceReport>(`/batches/${batchId}/evidence`),
+    currentOrigin(),
+  ]);
+  saveFile(new Blob([evidenceHtml(evidence, origin)], { type: 'text/html' }), `${name} evidence`, 'html');
+}
 
 /** Collects the answers, makes the page and lets the browser save it. The code is loaded when it is asked for. */
 export async function saveReport(batchId: Uuid, name: string): Promise<void> {
@@ -11,13 +21,13 @@ export async function saveReport(batchId: Uuid, name: string): Promise<void> {
     import('../../../src/report/report.ts'),
   ]);
   const data = await collectReport(sourceOf(batchId));
-  const { info } = await ask<{ info: { version: string } }>('/openapi.json');
-  const page = reportHtml(data, {
-    generatedAt: new Date().toISOString(),
-    endpoint: window.location.origin,
-    version: info.version,
-  });
+  const page = reportHtml(data, await currentOrigin());
   saveFile(new Blob([page], { type: 'text/html' }), name, 'html');
+}
+
+async function currentOrigin(): Promise<ReportOrigin> {
+  const { info } = await ask<{ info: { version: string } }>('/openapi.json');
+  return { generatedAt: new Date().toISOString(), endpoint: window.location.origin, version: info.version };
 }
 
 const ask = <T>(path: string): Promise<T> => answerTo<T>(path, new AbortController().signal);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { BatchStatusResponse, StudyAnswer } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { download, FORMATS, type Format } from '../data/download.ts';
-import { saveReport } from '../data/report.ts';
+import { saveEvidence, saveReport } from '../data/report.ts';
 import { Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
@@ -126,6 +126,9 @@ function Export({ batchId, name }: { batchId: string; name: string }) {
         ))}
         <button type="button" className="quiet" onClick={() => void saveReport(batchId, name).catch(failed)}>
           Report
+        </button>
+        <button type="button" className="quiet" onClick={() => void saveEvidence(batchId, name).catch(failed)}>
+          Evidence for a review
         </button>
       </Menu>
       <Failure what="The file could not be made." detail={failure} />

@@ -73,6 +73,22 @@ class StudyAnswer(Answer):
         return [{"label": one["label"], **one["action"]} for one in self["next"]]
 
 
+class Evidence(Answer):
+    """The evidence about a study, for a review: see docs/board.md. `limits` are the parts that are not known or not checked."""
+
+    table_member = "inputs"
+    columns = ("name", "units", "distribution", "source", "read", "effect")
+
+    @property
+    def limits(self) -> List[str]:
+        """The parts that are not known, not checked, or weaken the evidence, one sentence each."""
+        return list(self["limits"])
+
+    def notes(self) -> List[str]:
+        """The limits."""
+        return self.limits
+
+
 class Summary(Answer):
     """Statistics of every output, the failures by pattern, the verdicts."""
 

@@ -234,6 +234,12 @@ class Batch(Growing, Judging):
         """The versions of the code that executed the runs: digest, commit, whether files differ from it, and how many runs it made."""
         return answers.CodeVersions({"versions": self._get("/code-versions")})
 
+    def evidence(self) -> answers.Evidence:
+        """The facts that a review asks for: code, machines, inputs and their sources, results, how failures count, audits, history, and
+        the factors of NASA-STD-7009. Its `limits` are the parts that are not known or not checked.
+        """
+        return self._ask(answers.Evidence, "evidence")
+
     def obstacles(self) -> List[str]:
         """The findings as lines, also about the runner that a coordinator in a folder could not start."""
         found = [f"{one['message']}; {one['remedy']}" for one in self.findings().rows()]

@@ -15,19 +15,34 @@ import { note, write } from '../../terminal/output.ts';
 export function reportCommand(): Command {
   return clientCommand('report', 'write a report of a study: one HTML file for the screen and for paper', ['html'])
     .argument('<study>', BATCH_ARGUMENT)
-    .action(async (reference: string, flags: ClientFlags & { file?: string }) => {
+    .option(
+      '--evidence',
+      'the evidence for a review instead: its inputs, code, checks, limits, and the factors of NASA-STD-7009',
+    )
+    .action(async (reference: string, flags: ClientFlags & { file?: string; evidence?: boolean }) => {
       if (destination().isTTY === true)
         throw new Failure(EXIT.usage, 'a report is a file and not for a terminal: give --file report.html');
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
+      const origin = {
+        generatedAt: new Date(systemClock.now()).toISOString(),
+        endpoint: client.endpoint,
+        version: packageVersion,
+      };
+      if (flags.evidence === true) {
+        const [evidence, { evidenceHtml }] = await Promise.all([
+          client.analysis.ask('evidence', batchId),
+          import('../../../report/evidence.ts'),
+        ]);
+        return write(evidenceHtml(evidence, origin));
+      }
       const [{ collectReport }, { reportHtml }] = await Promise.all([
         import('../../../report/collect.ts'),
         import('../../../report/report.ts'),
       ]);
       const data = await collectReport(sourceOf(client, batchId));
       for (const part of data.absent) note(`warning: this part of the report is missing: ${part}`);
-      const generatedAt = new Date(systemClock.now()).toISOString();
-      await write(reportHtml(data, { generatedAt, endpoint: client.endpoint, version: packageVersion }));
+      await write(reportHtml(data, origin));
     });
 }
 

@@ -1,7 +1,11 @@
 /** Options, execution and output that `run-one`, `try` and `replay` share. */
 import { resolve } from 'node:path';
 import { SimbatchError } from '../../../domain/errors.ts';
-import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
+import { shortCode } from '../../../domain/code-name.ts';
+import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../contract/types.ts';
+import type { ExecutionPlan } from '../../../runner/attempt/execution-site.ts';
+import type { Engine, RunnerConfig } from '../../../runner/config/config.ts';
+import type { Log } from '../../../runner/log.ts';
 import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -81,6 +85,7 @@ export async function executeLocally(
   };
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
   process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
+  const identity = await localCode(config, engine, carried?.code, log);
   const processes = openProcessTools(config.cgroup, `${directory} ${String(process.pid)}`, log);
   const waits = new Waits(systemClock);
   const end = await runLocally(
@@ -110,10 +115,10 @@ export async function executeLocally(
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   const failure = failureOf(end);
   if (options.output === 'json') {
-    await writeJson(end);
+    await writeJson(identity === undefined ? end : { ...end, code: identity });
     if (failure !== undefined) process.stderr.write(`${JSON.stringify(problemOf(failure))}\n`);
   } else {
-    await printEnd(end, runConfig, directory);
+    await printEnd(end, runConfig, { directory, identity });
     // A terminal has shown the message.
     if (end.type !== 'abandoned' && failure !== undefined && destination().isTTY !== true)
       process.stderr.write(`${failure.message}\n`);
@@ -145,12 +150,45 @@ const OUTCOMES: Readonly<Record<AttemptEnd['type'], string>> = {
   released: 'interrupted',
 };
 
-async function printEnd(end: AttemptEnd, { run_id, metadata }: JobRunConfig, directory: string): Promise<void> {
+/** The code that the run executes, looked at before its start; undefined: not known. */
+async function localCode(
+  config: RunnerConfig,
+  engine: Engine,
+  carried: ExecutionPlan['code'],
+  log: Log,
+): Promise<CodeIdentity | undefined> {
+  const { EngineCodes } = await import('../../../runner/code/engine-codes.ts');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
+  const codes = new EngineCodes({
+    config: { ...config, engines: [engine] },
+    containers: undefined,
+    clock: systemClock,
+    log,
+    env,
+  });
+  return (await codes.of(carried === undefined ? { engine } : { engine, code: carried }))?.identity;
+}
+
+/** `9f3c12ab34cd, commit v1.2, with changes`. */
+function codeText(identity: CodeIdentity | undefined): string {
+  if (identity === undefined) return 'not known';
+  const { digest, git, note: remark } = identity;
+  const changes = git?.dirty === true ? ', with changes' : git?.dirty === null ? ', changes not known' : '';
+  const commit = git === undefined ? '' : `, commit ${git.describe ?? git.commit.slice(0, 12)}${changes}`;
+  return `${shortCode(digest)}${commit}${remark === undefined ? '' : ` (${remark})`}`;
+}
+
+async function printEnd(
+  end: AttemptEnd,
+  { run_id, metadata }: JobRunConfig,
+  { directory, identity }: { directory: string; identity: CodeIdentity | undefined },
+): Promise<void> {
   const outcome = OUTCOMES[end.type] + (end.type === 'fail' ? ` (${end.reason})` : '');
   const pairs: Pair[] = [
     ['run', run_id],
     ['simulation', `${metadata.simulation_name} ${metadata.simulation_version}`],
     ['outcome', outcome, end.type === 'complete' ? 'good' : 'bad'],
+    ['code', codeText(identity)],
     ['output in', directory],
     ...('result' in end && end.result !== undefined ? resultPairs(end.result) : []),
   ];

@@ -310,6 +310,34 @@ describe('runner/code: the identity of files', () => {
     await next(() => code.write({ 'sim/b/.gitignore': 'c\n' }));
   });
 
+  it('shares a look with calls that come before it, and for a few times its own duration with those that ask for lately', async () => {
+    repository();
+    // Each reading of the clock takes a millisecond, so that a look does.
+    let nowMs = 0;
+    const pausesMs: number[] = [];
+    const after = (ms: number, action: () => void): (() => void) => {
+      pausesMs.push(ms);
+      nowMs += ms;
+      queueMicrotask(action);
+      return () => {};
+    };
+    const clock = { now: () => Date.now() + 10_000, monotonicMs: () => (nowMs += 1), after };
+    const look = code.look('sim/run.py', { clock });
+    await look.look();
+    await look.look();
+    const [first, second, third] = await Promise.all([look.look(), look.look(), look.look('lately')]);
+    expect(second).to.equal(first);
+    expect(third).to.equal(first);
+    code.write({ 'sim/run.py': 'print(4)\n' });
+    expect(await look.look('lately')).to.equal(first);
+    const changed = await look.look();
+    expect(identityOf(changed).digest).to.equal(code.reference('sim').digest).and.not.equal(identityOf(first).digest);
+    expect(pausesMs).not.to.be.empty;
+    nowMs += 1_000;
+    code.write({ 'sim/run.py': 'print(5)\n' });
+    expect(identityOf(await look.look('lately')).digest).to.equal(code.reference('sim').digest);
+  });
+
   it('changes its commit when the same bytes are committed, and asks git at most once a minute', async () => {
     const before = repository();
     code.write({ 'sim/run.py': 'print(2)\n' });

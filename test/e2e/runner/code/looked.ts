@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { packageRoot } from '../../../../src/base/package.ts';
 import type { CodeIdentity } from '../../../../src/contract/types.ts';
-import { CodeLook } from '../../../../src/runner/code/code-look.ts';
+import { CodeLook, type CodeLookOptions } from '../../../../src/runner/code/code-look.ts';
 import { GitProgram } from '../../../../src/runner/code/git-program.ts';
 
 const REFERENCE = join(packageRoot, 'test/e2e/runner/code/reference.py');
@@ -55,8 +55,11 @@ export class CodeFolder {
   }
 
   /** A look at the code of an entrypoint, with files that are older than the coarsest times. */
-  look(entrypoint: string, more: { globs?: readonly string[]; own?: readonly string[] } = {}): CodeLook {
-    const clock = {
+  look(
+    entrypoint: string,
+    more: { globs?: readonly string[]; own?: readonly string[]; clock?: CodeLookOptions['clock'] } = {},
+  ): CodeLook {
+    const clock = more.clock ?? {
       now: () => systemClock.now() + this.aheadMs,
       monotonicMs: () => systemClock.monotonicMs() + this.aheadMs,
       after: systemClock.after,

@@ -15,8 +15,8 @@ import { study } from '../../../support/studies.ts';
 import { CodeFolder } from './looked.ts';
 
 const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
-const RUNS = 24;
-const BEFORE = 12;
+const RUNS = 100;
+const BEFORE = 50;
 
 /** Each run says in its metadata which version executed it. */
 const PYTHON = (version: number): string => `

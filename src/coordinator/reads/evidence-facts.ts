@@ -1,0 +1,43 @@
+/** The facts for the evidence about a study that its runs do not say: code, runners, audits, history. */
+import type { EvidenceFacts } from '../../analysis/evidence/facts.ts';
+import type { BatchLink, Uuid } from '../../contract/types.ts';
+import { SimbatchError } from '../../domain/errors.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import { toBatch, toBatchHistory } from '../kernel/records/to-resource.ts';
+import { auditAnswer } from './audit-answer.ts';
+import type { FindingParts } from './findings.ts';
+import { codeVersions, runners } from './resources.ts';
+
+/** Audits that are listed, the latest. */
+const MOST_AUDITS = 20;
+
+/** @throws SimbatchError `unknown-batch` */
+export async function evidenceFacts(parts: FindingParts, batchId: Uuid): Promise<EvidenceFacts> {
+  const state = readBatch(parts.store, batchId);
+  const batch = toBatch(state, (key) => parts.store.get(key));
+  const audits = (batch.children ?? []).filter(({ relation }) => relation === 'audit');
+  return {
+    batch,
+    history: toBatchHistory(state),
+    codeVersions: codeVersions(parts, batchId),
+    runners: (await runners(parts, {})).runners,
+    audits: await auditsOf(parts, audits.slice(-MOST_AUDITS)),
+    auditsOmitted: Math.max(0, audits.length - MOST_AUDITS),
+    read: new Map(),
+    effects: new Map(),
+    stated: new Map(),
+  };
+}
+
+async function auditsOf(parts: FindingParts, links: readonly BatchLink[]): Promise<EvidenceFacts['audits']> {
+  const found: EvidenceFacts['audits'][number][] = [];
+  for (const { batch_id: id } of links) {
+    try {
+      found.push({ ...(await auditAnswer(parts, id)), status: readBatch(parts.store, id).value });
+    } catch (error) {
+      // It was deleted meanwhile.
+      if (!(error instanceof SimbatchError && error.code === 'unknown-batch')) throw error;
+    }
+  }
+  return found;
+}
