@@ -91,7 +91,9 @@ describe('runner: one run by hand', () => {
     const order = ['run-one', 'run.json', '--entrypoint', SIMULATION];
     const shown = await simbatch(order);
     expect(shown.code).to.equal(0);
-    expect(shown.out).to.match(/^run +3\nsimulation +test 1\noutcome +completed\ncode +[0-9a-f]{12}\b.*\noutput in +\S+run-00000003\n/);
+    expect(shown.out).to.match(
+      /^run +3\nsimulation +test 1\noutcome +completed\ncode +[0-9a-f]{12}\b.*\noutput in +\S+run-00000003\n/,
+    );
     expect(shown.out).to.match(/^doubled +4$/m);
     const filed = await simbatch([...order, '-f', 'end.json']);
     expect(filed).to.include({ code: 0, out: '' });
