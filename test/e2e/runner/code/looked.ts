@@ -62,7 +62,7 @@ export class CodeFolder {
     const clock = more.clock ?? {
       now: () => systemClock.now() + this.aheadMs,
       monotonicMs: () => systemClock.monotonicMs() + this.aheadMs,
-      after: systemClock.after,
+      after: (ms: number, action: () => void) => systemClock.after(ms, action),
     };
     const { globs, own = [] } = more;
     const git = new GitProgram(clock, this.env);
