@@ -1,7 +1,7 @@
 /** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
 import { designMethod } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
-import { distributionText } from '../base/distributions/distribution-text.ts';
+import { distributionText } from '../domain/sampling/distribution-text.ts';
 import { shortCode } from '../domain/code-name.ts';
 import type { BatchSubmission } from '../contract/types.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';

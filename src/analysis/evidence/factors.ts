@@ -36,7 +36,7 @@ const FACTORS: Readonly<Record<EvidenceFactorId, Definition>> = {
   validation: {
     title: 'Validation',
     meaning:
-      'Did the results of the model compare favourably with those of the real system, and how close is it to the one that matters?',
+      'Did the results of the model compare favourably with those of the real system, and how close is that system to the real one of this use?',
     known: () => [],
     toState: () => ['The comparisons with measurements, their conditions, and how far they are from this use.'],
   },
@@ -57,7 +57,7 @@ const FACTORS: Readonly<Record<EvidenceFactorId, Definition>> = {
     known: uncertaintySentences,
     toState: () => [
       'The uncertainty of the model itself: the intervals here are those of a limited number of runs, and no others.',
-      'The uncertainties that are no input of this study.',
+      'The uncertainties that this study does not disperse.',
     ],
   },
   'results-robustness': {

@@ -1,5 +1,5 @@
 /** The part of the evidence about a study that follows from its runs and its submission. */
-import { distributionText } from '../../base/distributions/distribution-text.ts';
+import { distributionText } from '../../domain/sampling/distribution-text.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import type { BatchConfig, BatchSubmission, Convergence, Requirement, StudySummary } from '../../contract/types.ts';
 import type { AnsweredStudy } from '../table/answered-study.ts';

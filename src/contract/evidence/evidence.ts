@@ -1,4 +1,4 @@
-/** The evidence about a study, for people who review it: facts that the coordinator knows, and a list of those that nobody knows. */
+/** The evidence about a study, for people who review it: facts that the coordinator knows, and a list of those that are not known. */
 import { Type, type Static } from 'typebox';
 import { CodeVersion } from '../code/identity.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from '../build.ts';

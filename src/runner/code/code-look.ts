@@ -75,7 +75,7 @@ export class CodeLook {
   }
 
   /**
-   * Looks at the files. Calls share a look that begins after them; `lately` also takes one that began before, by as much as the pause between
+   * Looks at the files. Calls share a look that begins after them; `lately` also takes a look that began before, by as much as the pause between
    * looks. Never rejects.
    */
   look(time: LookTime = 'now'): Promise<Looked> {

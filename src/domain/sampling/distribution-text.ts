@@ -1,6 +1,6 @@
 /** A distribution with its members as text for people. */
-import { formatNumber } from '../text/number-text.ts';
-import type { DistributionValue } from './table.ts';
+import { formatNumber } from '../../base/text/number-text.ts';
+import type { DistributionValue } from '../../base/distributions/table.ts';
 
 /** Numbers of a list that are shown. */
 const MOST_NUMBERS = 6;
