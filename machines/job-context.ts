@@ -270,9 +270,10 @@ export function jobEnded(
 }
 
 /** The end of a job by its runner's report of its completion. */
-export function jobCompleted(c: JobContext, { now, telemetry, outcomes }: Of<'COMPLETE'>): JobEnded {
+export function jobCompleted(c: JobContext, { now, telemetry, outcomes, lookUps }: Of<'COMPLETE'>): JobEnded {
   const fact = jobEnded(c, now, 'Running', 'Completed', undefined, telemetry);
   if (outcomes !== undefined) fact.outcomes = outcomes;
+  if (lookUps !== undefined) fact.lookUps = lookUps;
   return fact;
 }
 

@@ -13,7 +13,10 @@ export interface SampleTime {
 export interface Run {
   /** Index of the run within its study, from 0. */
   readonly runId: number;
-  /** Sampled parameters by name. Reading a name that is missing throws RunConfigError. */
+  /**
+   * Sampled parameters by name. Reading a name that is missing throws RunConfigError. The names that are read are noted, for the finding
+   * `parameter-never-read`; listing or copying the parameters counts as reading all, printing them as reading none.
+   */
   readonly parameters: Readonly<Record<string, number>>;
   /** Metadata of the study. A seed above 2^53 - 1 is a bigint: none of its digits is lost. */
   readonly metadata: Readonly<Record<string, unknown>> & { readonly seed?: number | bigint | null };
@@ -21,7 +24,7 @@ export interface Run {
   readonly outputDir: string;
   /**
    * For the simulation's own random numbers, below 2^48: the same for every attempt at this run, another for every other
-   * run. The Python client gives the same number.
+   * run, except for runs of equal draws (`metadata.draw`). The Python client gives the same number.
    */
   readonly randomSeed: number;
   /** Telemetry samples lost so far. The runner keeps the number on the run's result. */

@@ -3,17 +3,15 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isUnread, NotedParameters, RunConfigError } from './parameters.js';
 import { connectTelemetry } from './telemetry.js';
+
+export { RunConfigError };
 
 const BY_HAND =
   'SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it by ' +
   'hand, use `simbatch run-one RUN_CONFIG.json --entrypoint ...`, or set SVC_RUN_CONFIG and SVC_OUTPUT_DIR, or give values ' +
   'to try with: simbatch.run({ defaults: {...} })';
-
-/** The environment or the run configuration does not say what a run needs. */
-export class RunConfigError extends Error {
-  name = 'RunConfigError';
-}
 
 class Run {
   #telemetryUrl;
@@ -21,9 +19,9 @@ class Run {
   #sender;
   #results;
 
-  constructor(config, outputDir, telemetryUrl, telemetryToken) {
+  constructor(config, parameters, outputDir, telemetryUrl, telemetryToken) {
     this.runId = config.run_id;
-    this.parameters = guarded(config.parameters);
+    this.parameters = parameters;
     this.metadata = config.metadata;
     this.outputDir = outputDir;
     this.#telemetryUrl = telemetryUrl;
@@ -32,7 +30,7 @@ class Run {
 
   get randomSeed() {
     const digest = createHash('sha256')
-      .update(`${this.metadata.seed ?? 0}/${this.runId}`)
+      .update(`${this.metadata.seed ?? 0}/${this.metadata.draw ?? this.runId}`)
       .digest();
     return digest.readUIntBE(0, 6);
   }
@@ -73,11 +71,16 @@ export function run({ defaults } = {}) {
   if (current) return current;
   const path = process.env.SVC_RUN_CONFIG;
   if (!path && !defaults) throw new RunConfigError(BY_HAND);
+  const isFirst = path !== undefined && isUnread(path);
   const config = path ? readRunConfig(path) : { run_id: 0, parameters: {}, metadata: {} };
+  const given = Object.keys(config.parameters);
   if (defaults) config.parameters = withDefaults(config.parameters, defaults);
   const outputDir = resolve(process.env.SVC_OUTPUT_DIR || 'output');
   mkdirSync(outputDir, { recursive: true });
-  current = new Run(config, outputDir, process.env.SVC_TELEMETRY_URL, process.env.SVC_TELEMETRY_TOKEN);
+  const parameters = new NotedParameters(config.parameters, given);
+  if (isFirst) parameters.watch(path, outputDir);
+  const { SVC_TELEMETRY_URL: url, SVC_TELEMETRY_TOKEN: token } = process.env;
+  current = new Run(config, parameters.values, outputDir, url, token);
   return current;
 }
 
@@ -124,19 +127,6 @@ function withDefaults(parameters, defaults) {
     }
   }
   return { ...defaults, ...parameters };
-}
-
-/** The parameters; a name that is missing throws instead of becoming undefined, and NaN a little later. */
-function guarded(parameters) {
-  const known = Object.assign(Object.create(null), parameters);
-  return new Proxy(known, {
-    get(target, name) {
-      // Members that JavaScript itself reads (printing, awaiting, JSON) are not misspelt parameters.
-      if (name in target || typeof name === 'symbol' || name === 'toJSON' || name === 'then') return target[name];
-      const names = Object.keys(target).sort().join(', ');
-      throw new RunConfigError(`the run has no parameter ${name}; it has: ${names || 'none'}`);
-    },
-  });
 }
 
 /** Returns the metadata that the simulation wrote itself, which is extended. */

@@ -69,6 +69,7 @@ export const INITIAL_COUNTERS = {
   startedAtMs: undefined,
   endedAtMs: undefined,
   telemetry: undefined,
+  lookUps: undefined,
   terminated: undefined,
   pausedAtMs: undefined,
   pauseReason: undefined,

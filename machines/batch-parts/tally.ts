@@ -1,5 +1,6 @@
 /** The counters of a batch after changes of its jobs. Pure. */
 import type { BatchContext } from '../../src/contract/types.ts';
+import { addLookUps } from '../../src/domain/runs/look-ups.ts';
 import type { JobChange } from '../protocol.ts';
 import { addRun } from '../telemetry-tally.ts';
 import { noteEnd, noteStart } from './codes.ts';
@@ -30,6 +31,7 @@ export type Counters = Pick<
   | 'startedAtMs'
   | 'endedAtMs'
   | 'telemetry'
+  | 'lookUps'
   | 'terminated'
   | 'codes'
   | 'pinnedCode'
@@ -54,6 +56,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
     startedAtMs: context.startedAtMs,
     endedAtMs: context.endedAtMs,
     telemetry: context.telemetry,
+    lookUps: context.lookUps,
     terminated: context.terminated,
     codes: context.codes,
     pinnedCode: context.pinnedCode,
@@ -87,6 +90,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
         else c.cancelledAhead += 1;
         c[COUNTER[change.to]] += 1;
         if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
+        if (change.lookUps !== undefined) c.lookUps = addLookUps(c.lookUps, change.lookUps);
         noteEnd(c, change);
         if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
         break;

@@ -1,5 +1,6 @@
 /** The events that a job takes, and the changes that it emits. Times are milliseconds since the epoch. */
 import type { AttemptOutcome, CodeIdentity, FailReason, JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { LookUps } from '../../src/domain/runs/look-ups.ts';
 import type { RunTelemetry } from '../telemetry-tally.ts';
 
 /** Why an attempt was released without counting against the run. */
@@ -22,6 +23,7 @@ export type JobEvent =
       attempt: number;
       telemetry?: RunTelemetry;
       outcomes?: string;
+      lookUps?: LookUps;
       now: number;
     }
   | {
@@ -112,4 +114,6 @@ export interface JobEnded extends AboutJob {
   telemetry?: RunTelemetry;
   /** The outcome of a Completed run under each requirement of its study, a letter each; absent without requirements. */
   outcomes?: string;
+  /** The parameters that a Completed run looked up; absent: not known. */
+  lookUps?: LookUps;
 }

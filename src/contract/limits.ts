@@ -9,6 +9,9 @@ export const LIMITS = {
   /** The note about where a distribution comes from. */
   sourceLength: 1_000,
   dispersions: 10_000,
+  /** Names that a run asked for and that its study does not have, and characters of each. */
+  askedNames: 16,
+  askedNameLength: 256,
   correlations: 5_000,
   /** Longest `run_ids`, in characters. */
   selectionLength: 2_000_000,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { int64Fault, MAX_INT64 } from '../base/int64.ts';
-import type { Seed } from '../contract/types.ts';
+import type { JobRunConfig, Seed } from '../contract/types.ts';
 
 export { int64Fault as seedFault, MAX_INT64 as MAX_SEED };
 
@@ -34,12 +34,12 @@ export function seedToDecimal(seed: Seed): string {
 }
 
 /**
- * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run, another for every other run.
- * The client libraries give simulations the same number.
+ * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run and for runs of equal draws, another for
+ * every other run. The client libraries give simulations the same number.
  */
-export function randomSeedOf(seed: Seed | null | undefined, runId: number): number {
+export function randomSeedOf({ run_id, metadata }: Pick<JobRunConfig, 'run_id' | 'metadata'>): number {
   return createHash('sha256')
-    .update(`${String(seed ?? 0)}/${String(runId)}`)
+    .update(`${String(metadata.seed ?? 0)}/${String(metadata.draw ?? run_id)}`)
     .digest()
     .readUIntBE(0, 6);
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import math
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Tuple, Type
 
 from ._checkpoint import Checkpoint
+from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
 from ._telemetry import FORKED, Sender, connect, say
 
 _BY_HAND = (
@@ -21,17 +21,6 @@ _BY_HAND = (
     "by hand, use `simbatch run-one RUN_CONFIG.json --entrypoint ...`, or set SVC_RUN_CONFIG and SVC_OUTPUT_DIR, or give "
     "values to try with: simbatch.run(defaults={...})"
 )
-
-
-class RunConfigError(Exception):
-    """The environment or the run configuration does not say what a run needs."""
-
-
-class Parameters(Dict[str, float]):
-    """The sampled parameters by name. A name that is missing is answered with the ones there are."""
-
-    def __missing__(self, name: str) -> float:
-        raise RunConfigError(f"the run has no parameter {name!r}{_hint(name, self)}; it has: {', '.join(sorted(self)) or 'none'}")
 
 
 class Run:
@@ -47,10 +36,16 @@ class Run:
     """Where artifacts go. It exists."""
 
     def __init__(
-        self, config: Mapping[str, Any], output_dir: Path, telemetry_url: Optional[str], telemetry_token: Optional[str]
+        self,
+        config: Mapping[str, Any],
+        output_dir: Path,
+        telemetry_url: Optional[str],
+        telemetry_token: Optional[str],
+        reads: Optional[Reads] = None,
     ) -> None:
         self.run_id = config["run_id"]
-        self.parameters = Parameters(config["parameters"])
+        self.parameters = Parameters(config["parameters"]) if reads is None else reads.parameters
+        self._reads = reads
         self.metadata = dict(config["metadata"])
         self.output_dir = output_dir
         self._telemetry_url = telemetry_url
@@ -64,9 +59,9 @@ class Run:
     @property
     def random_seed(self) -> int:
         """For the simulation's own random numbers, below 2**48: the same for every attempt at this run, another for every
-        other run. The Node client gives the same number."""
+        other run, except for runs of equal draws (`metadata["draw"]`). The Node client gives the same number."""
         seed = self.metadata.get("seed")
-        text = f"{0 if seed is None else seed}/{self.run_id}"
+        text = f"{0 if seed is None else seed}/{self.metadata.get('draw', self.run_id)}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
     @property
@@ -188,13 +183,20 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
         path = os.environ.get("SVC_RUN_CONFIG")
         if not path and defaults is None:
             raise RunConfigError(_BY_HAND)
+        found = unread(path) if path else None
         config: Dict[str, Any] = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
+        given = set(config["parameters"])
         config["parameters"] = _with_defaults(config["parameters"], defaults)
         output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output")
         if _given is None or not output_dir.is_absolute():
             output_dir = output_dir.resolve()
             output_dir.mkdir(parents=True, exist_ok=True)
-        _current = Run(config, output_dir, os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN"))
+        reads = None
+        if path and found is not None and records_reading(path, found.st_dev):
+            # An interpreter that executes run after run asks for the look-ups itself.
+            reads = note(path, found, config["parameters"], given, None if _given else os.fspath(output_dir))
+        telemetry = os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN")
+        _current = Run(config, output_dir, *telemetry, reads)
     return _current
 
 
@@ -226,13 +228,8 @@ def _with_defaults(parameters: Mapping[str, float], defaults: Optional[Mapping[s
         return dict(parameters)
     for name in parameters:
         if name not in defaults:
-            raise RunConfigError(f"the study disperses {name!r}, which this simulation does not know{_hint(name, defaults)}")
+            raise RunConfigError(f"the study disperses {name!r}, which this simulation does not know{hint(name, defaults)}")
     return {**{name: float(value) for name, value in defaults.items()}, **parameters}
-
-
-def _hint(name: object, names: Mapping[str, Any]) -> str:
-    close = difflib.get_close_matches(str(name), list(names), 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _existing(path: str) -> Dict[str, Any]:

@@ -51,7 +51,7 @@ def begin_run(config, variables):
 
 
 def finish():
-    """Does what the interpreter does at its end before the objects of a program are freed."""
+    """Does what the interpreter does at its end before the objects of a program are freed. Returns the look-ups of the run, or None."""
     run = sys.modules.get("simbatch._run")
     current = getattr(run, "_current", None)
     if current is not None:
@@ -59,14 +59,15 @@ def finish():
     if run is not None:
         run._current = run._given = None
     threading = sys.modules.get("threading")
-    if threading is None or len(threading._active) <= 1:
-        return
-    main = threading.main_thread()
-    for thread in threading.enumerate():
-        if thread is not main and not thread.daemon:
-            thread.join()
-        elif thread.name.startswith(OWN_THREAD):
-            thread.join(OWN_THREAD_S)
+    if threading is not None and len(threading._active) > 1:
+        main = threading.main_thread()
+        for thread in threading.enumerate():
+            if thread is not main and not thread.daemon:
+                thread.join()
+            elif thread.name.startswith(OWN_THREAD):
+                thread.join(OWN_THREAD_S)
+    reads = getattr(current, "_reads", None)
+    return None if reads is None else reads.report()
 
 
 class Traces:

@@ -6,8 +6,9 @@ stdout and the stderr of its runs. The runner feeds it ahead:
     <- {"id", "env", "seed", "config"}, JSON lines: the runs that may come; `config`: the text of the run configuration
     <- the number of a run as eight bytes, in a named pipe: its reader has the run, so that the runner can take back
        a run that has not begun
-    -> {"id", "code", "ms", "restored", "left", "metadata", "last"}, a JSON line for each run that has ended; `metadata`: the text of
-       `metadata.json` if that is the only file of the run, null for no file, absent if the runner has to look; `last`: the worker ends
+    -> {"id", "code", "ms", "restored", "left", "metadata", "reads", "last"}, a JSON line for each run that has ended; `metadata`: the
+       text of `metadata.json` if that is the only file of the run, null for no file, absent if the runner has to look; `reads`: the
+       parameters that it looked up, absent where that is not known; `last`: the worker ends
     -> {"id", "fault", "code"}: the directory of the run could not be made
     -> {"id", "stale"}: a file of the program has changed, the run has not begun and the worker ends
 
@@ -32,6 +33,7 @@ FILES_LOOK_S = 0.02
 # At most this share of the time.
 FILES_LOOK_SHARE = 0.02
 NUMBER_BYTES = 8
+UNREAD_NS = 1_000_000_000
 CHUNK = 1 << 16
 MOST_METADATA_BYTES = 1 << 16
 # A leak that no check sees is bounded: a new worker is a fork away.
@@ -70,6 +72,7 @@ class Worker:
         self.buffer = b""
         self.next_look = 0.0
         self.runs = 0
+        self.reads = None
 
     def _connect(self, path, kind):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -113,6 +116,8 @@ class Worker:
             last = bool(found.left) or self.runs >= MOST_RUNS
             self._mark(order["id"])
             message = {"id": order["id"], "code": status, "ms": ms, "restored": found.restored, "left": found.left, "last": last}
+            if self.reads is not None:
+                message["reads"] = self.reads
             self._send(**message, **_metadata_of(directory))
             if last:
                 # Not by the interpreter's own end, which waits for what the run has left.
@@ -123,8 +128,7 @@ class Worker:
         traces.begin_run(order["config"], order["env"])
         sys.modules["__main__"] = runs.main_module(self.server.entrypoint)
         status, signal = runs.run(self.server.code, self.server.entrypoint)
-        if os.getpid() == self.pid and signal is None:
-            traces.finish()
+        self.reads = traces.finish() if os.getpid() == self.pid and signal is None else None
         return status, signal
 
     # --- messages ------------------------------------------------------------------------------------------------------
@@ -178,6 +182,8 @@ def _make(directory, config_path, config):
     fd = os.open(config_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     try:
         _write(fd, config)
+        # The access time of a run configuration that nothing has read.
+        os.utime(fd, ns=(UNREAD_NS, time.time_ns()))
     finally:
         os.close(fd)
 

@@ -88,6 +88,14 @@ export const TelemetryTally = Type.Object({
 });
 export interface TelemetryTally extends Static<typeof TelemetryTally> {}
 
+/** The look-ups of a batch's completed runs, as far as they are known. */
+export const LookUpTally = Type.Object({
+  runs: count('Completed runs with known look-ups.'),
+  read: text('The parameters that one of them has looked up, a bit for each of the study; empty: all.'),
+  asked: fixedList(Type.String()),
+});
+export interface LookUpTally extends Static<typeof LookUpTally> {}
+
 /** A version of the code of a batch. */
 export const StoredCode = Type.Object({
   identity: ref(CodeIdentity),
@@ -116,6 +124,7 @@ export const BatchRecord = Type.Object({
   startedAtMs: Type.Optional(time('When its first run was claimed.')),
   endedAtMs: Type.Optional(time('When its last run ended.')),
   telemetry: Type.Optional(TelemetryTally),
+  lookUps: Type.Optional(LookUpTally),
   terminated: Type.Optional(count('Failed runs that an early-termination condition ended; absent: none.')),
   settledAtRunId: Type.Optional(
     count('The run at which its rule stopped it: the last requirement was settled, or the precisions were reached.'),

@@ -89,6 +89,15 @@ export const Termination = named(
 );
 export type Termination = Static<typeof Termination>;
 
+export const parametersRead = Type.Unsafe<'all' | string[]>({
+  anyOf: [
+    { type: 'string', const: 'all' },
+    { type: 'array', maxItems: LIMITS.dispersions, items: { type: 'string', maxLength: LIMITS.nameLength } },
+  ],
+  description:
+    'The parameters that the simulation looked up through the client library: `all`, or their names. Absent: not known, as for a program that reads the run configuration itself.',
+});
+
 /** Members that the runner measures; the coordinator keeps and returns them unchanged. All may be absent. */
 export const measuredMembers = {
   execution_secs: Type.Optional(double('How long the run took, in seconds.', { minimum: 0 })),
@@ -97,8 +106,8 @@ export const measuredMembers = {
   would_terminate: Type.Optional(ref(Termination)),
 };
 
-/** A result as stored; `JobResult` adds what the records of its job say. */
-const storedResultMembers = {
+/** The members of a result, stored as they are shown. */
+const resultMembers = {
   success: flag('False for a job that failed or exceeded its time limit.'),
   execution_time_secs: count('Duration of the run.'),
   output_files: listOf(
@@ -128,7 +137,17 @@ const storedResultMembers = {
   ),
 };
 
-export const StoredResult = Type.Object({ job_id: Type.String({ pattern: JOB_ID_PATTERN }), ...storedResultMembers });
+/** A result as stored; `JobResult` adds what the records of its job say. */
+export const StoredResult = Type.Object({
+  job_id: Type.String({ pattern: JOB_ID_PATTERN }),
+  ...resultMembers,
+  read: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]*$',
+      description: 'The parameters that it looked up, a bit for each of its study; empty: all. Absent: not known.',
+    }),
+  ),
+});
 export interface StoredResult extends Static<typeof StoredResult> {}
 
 export const JobResult = named(
@@ -140,7 +159,8 @@ export const JobResult = named(
     run_id: int32('Index of the run within its design, from 0.'),
     status: jobStatus,
     reason: nullable(text('Why its last attempt failed, such as `exit` or `early_termination`; null if it did not.')),
-    ...storedResultMembers,
+    ...resultMembers,
+    parameters_read: Type.Optional(parametersRead),
   }),
 );
 export type JobResult = Static<typeof JobResult>;

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, named, optionalNullable, ref, submitted, tagged } from '../build.ts';
-import { jobStatus, measuredMembers } from './jobs.ts';
+import { jobStatus, measuredMembers, parametersRead } from './jobs.ts';
 import { CodeIdentity } from '../code/identity.ts';
 import { Problem } from './problem.ts';
 import { LIMITS } from '../limits.ts';
@@ -42,6 +42,14 @@ export const ReportedResult = named(
     code_changed: Type.Optional(
       flag(
         'True: files of the code changed while the run loaded it, so that its version is not known. A study that pins its code executes the run again.',
+      ),
+    ),
+    parameters_read: Type.Optional(parametersRead),
+    parameters_asked: Type.Optional(
+      listOf(
+        Type.String({ maxLength: LIMITS.askedNameLength }),
+        'Names that the simulation asked for and that are not parameters of the run.',
+        LIMITS.askedNames,
       ),
     ),
     ...measuredMembers,

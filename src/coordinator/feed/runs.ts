@@ -174,7 +174,7 @@ export class JobTopic implements Topic<JobData> {
     return {
       job: readings.job(this.#parts, this.#jobId),
       history: readings.jobHistory(this.#parts, this.#jobId),
-      result: storedResult(this.#parts.store, this.#jobId) ?? null,
+      result: storedResult(this.#parts, this.#parts.store, this.#jobId) ?? null,
     };
   }
 

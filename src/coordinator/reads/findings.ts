@@ -1,10 +1,11 @@
 /** The findings of a batch, from its stored state, the pool, and the counts of its attempts. */
 import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../../../machines/batch.ts';
 import { failingRunners } from '../../analysis/groups/failing-runners.ts';
-import type { Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
+import type { BatchContext, Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
 import { isDamage } from '../../domain/errors.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
+import { inputsRead } from '../../domain/runs/look-ups.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
@@ -12,6 +13,7 @@ import { outboxOf } from '../files/object-store/outbox.ts';
 import type { StoreWatchPart } from '../files/object-store/store-watch.ts';
 import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
+import type { Study } from '../kernel/records/study-cache.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
 import { runners } from './resources.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -61,24 +63,36 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
   });
 }
 
-type OfSubmission = Pick<Situation, 'earlyTermination' | 'variables' | 'image' | 'container' | 'submissionFault'> & {
+type OfSubmission = Pick<
+  Situation,
+  'earlyTermination' | 'variables' | 'image' | 'container' | 'inputs' | 'submissionFault'
+> & {
   bucket: string;
 };
 
 /** The members that the submission gives; empty ones, with the fault, where it is missing or damaged. */
 function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): OfSubmission {
   try {
-    const { early_termination: earlyTermination, telemetry, compute } = studyCache.of(context).submission.config;
+    const study = studyCache.of(context);
+    const { early_termination: earlyTermination, telemetry, compute } = study.submission.config;
     const { environment = null, image } = compute.container;
     const { variables, storage } = telemetry;
     const container = { environment, image };
-    return { earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
+    const own = { earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
+    return { ...own, ...inputsOf(study, context) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     const earlyTermination = { enabled: false, check_frequency_hz: 1, conditions: [] };
     const container = { environment: null, image: '' };
     return { earlyTermination, variables: [], image: undefined, container, bucket: '', submissionFault: error.message };
   }
+}
+
+function inputsOf({ sampler, submission }: Study, { lookUps }: BatchContext): Pick<Situation, 'inputs'> {
+  if (lookUps === undefined) return {};
+  const inputs = inputsRead(submission.config.dispersions, sampler.names, lookUps);
+  const neverRead = inputs.filter(({ read }) => read === 'never').map(({ name }) => name);
+  return { inputs: { runs: lookUps.runs, asked: lookUps.asked, neverRead } };
 }
 
 function unreadableOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'unreadableRuns'> {

@@ -46,7 +46,7 @@ function ownResults(
   if (page.after !== undefined) range.gte = keys.result(page.after) + ' ';
   async function* chunks(): AsyncIterable<JobResult[]> {
     for await (const chunk of snapshot.entries(range, { chunkSize: chunkSize(page) })) {
-      yield* parts.share.mapped(chunk, ([, record]) => resultFrom(snapshot, JSON.parse(record) as StoredResult));
+      yield* parts.share.mapped(chunk, ([, record]) => resultFrom(parts, snapshot, JSON.parse(record) as StoredResult));
     }
   }
   return listing(snapshot, chunks(), page, (it) => it.job_id, completed + failed + timedOut);
@@ -70,7 +70,7 @@ async function* familyResults(
     const latest = latestOfRuns(group.map((it) => entriesFrom(snapshot, it.state.context.batchId, from, size)));
     for await (const entries of latest) {
       yield* parts.share.mapped(entries, ([, record]): JobResult => {
-        const { job_id, ...result } = resultFrom(snapshot, JSON.parse(record) as StoredResult);
+        const { job_id, ...result } = resultFrom(parts, snapshot, JSON.parse(record) as StoredResult);
         return { job_id, batch_id: batchIdOf(job_id), ...result };
       });
     }

@@ -10,11 +10,13 @@ import type {
   BatchStatus,
   JobRecord,
   JobStatus,
+  LookUpTally,
   StoredResult,
   TelemetryTally,
   Uuid,
 } from '../../contract/types.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
+import { addLookUps } from '../../domain/runs/look-ups.ts';
 import { jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { reportedResult } from '../kernel/records/to-resource.ts';
@@ -52,6 +54,7 @@ export class BatchRepair {
   /** The variables of the study's conditions. */
   readonly #limits: readonly string[];
   #telemetry: TelemetryTally | undefined;
+  #lookUps: LookUpTally | undefined;
   #expected = 0;
   #next: number;
   /** Indices of records that are Cancelled, from the cursor on. */
@@ -97,8 +100,11 @@ export class BatchRepair {
     this.#count(index, record.value);
     changes.push([keys.job(jobId), JSON.stringify(record)]);
     if (hasResult(record.value) && result !== undefined) {
-      const telemetry = runTelemetry(JSON.parse(result) as StoredResult, this.#limits);
+      const stored = JSON.parse(result) as StoredResult;
+      const telemetry = runTelemetry(stored, this.#limits);
       if (telemetry !== undefined) this.#telemetry = addRun(this.#telemetry, telemetry);
+      if (record.value === 'Completed' && stored.read !== undefined)
+        this.#lookUps = addLookUps(this.#lookUps, { read: stored.read });
     }
     if (hasResult(record.value)) changes.push([keys.result(jobId), result ?? failure(jobId, record.error ?? LOST)]);
     if (record.value === 'Pending') {
@@ -222,6 +228,8 @@ export class BatchRepair {
       timedOut: counts.Timeout,
       cancelled: counts.Cancelled + (context.cancelRequested ? context.totalJobs - records : 0),
       // Equal tallies may differ in the order of their variables; the stored one stays then.
+      // The names that were asked for are in no result.
+      lookUps: this.#lookUps && { ...this.#lookUps, asked: context.lookUps?.asked ?? [] },
       telemetry: this.#telemetry?.reported === context.telemetry?.reported ? context.telemetry : this.#telemetry,
     };
     if (repaired.growing === true && pendingRuns(repaired) + activeRuns(repaired) === 0)

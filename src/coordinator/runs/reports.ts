@@ -20,6 +20,7 @@ import type {
 } from '../../contract/types.ts';
 import { pathInAttempt } from '../../domain/runs/file-path.ts';
 import { ownErrorOf } from '../../domain/runs/failure-groups.ts';
+import { encodeRead, type LookUps } from '../../domain/runs/look-ups.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { runTelemetry, type RunTelemetry } from '../../../machines/telemetry-tally.ts';
@@ -92,11 +93,11 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
   const event = isOutcome(report) && isDoubted(report) ? doubtedEvent(turn, runnerId, report, reported) : reported;
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
-    if (isRepeat(turn, before, runnerId, report)) return before;
+    if (isRepeat(parts, turn, before, runnerId, report)) return before;
     throw refusal(before, runnerId, report);
   }
   if (isTerminal(after.value)) {
-    const result = resultOf(report, turn.now - (after.context.startedAtMs ?? turn.now));
+    const result = resultOf(parts, turn, report, turn.now - (after.context.startedAtMs ?? turn.now));
     if (result !== undefined) {
       const code = after.context.attempts.at(-1)?.code;
       if (code !== undefined) result.code = code;
@@ -112,6 +113,7 @@ const isOutcome = (report: Report): report is OutcomeReport => report.type === '
 interface Measured {
   telemetry?: RunTelemetry;
   outcomes?: string;
+  lookUps?: LookUps;
 }
 
 /** Undefined where there is nothing to count or judge, as in most studies. */
@@ -120,8 +122,23 @@ function measuredOf(parts: ReportParts, turn: Turn, report: Report): Measured | 
   const telemetry = telemetryOf(parts, turn, report);
   const outcomes =
     report.type === 'complete' ? parts.judgements.outcomesOf(batchIdOf(report.job_id), report.result) : undefined;
-  if (outcomes !== undefined) return telemetry === undefined ? { outcomes } : { telemetry, outcomes };
-  return telemetry === undefined ? undefined : { telemetry };
+  const lookUps = report.type === 'complete' ? lookUpsOf(parts, turn, report) : undefined;
+  if (telemetry === undefined && outcomes === undefined && lookUps === undefined) return undefined;
+  const measured: Measured = {};
+  if (telemetry !== undefined) measured.telemetry = telemetry;
+  if (outcomes !== undefined) measured.outcomes = outcomes;
+  if (lookUps !== undefined) measured.lookUps = lookUps;
+  return measured;
+}
+
+/** The look-ups of a run; undefined when its runner does not know them. */
+function lookUpsOf(parts: ReportParts, turn: Turn, { job_id, result }: OutcomeReport): LookUps | undefined {
+  const { parameters_read: read, parameters_asked: asked } = result ?? {};
+  if (read === undefined) return undefined;
+  if (read === 'all') return { read: '' };
+  const { names } = parts.studyCache.of(batchOrThrow(turn, batchIdOf(job_id)).context).sampler;
+  const lookUps = { read: encodeRead(names, read) };
+  return asked === undefined ? lookUps : { ...lookUps, asked };
 }
 
 function eventOf(report: Report, runnerId: string, now: number, measured: Measured | undefined): JobEvent {
@@ -164,13 +181,22 @@ function telemetryOf(parts: ReportParts, turn: Turn, report: OutcomeReport): Run
   return runTelemetry(report.result, conditionVariables(submission.config.early_termination));
 }
 
-function resultOf(report: Report, executionMs: number): StoredResult | undefined {
+function resultOf(parts: ReportParts, turn: Turn, report: Report, executionMs: number): StoredResult | undefined {
   if (!isOutcome(report)) return undefined;
   const error = report.type === 'fail' ? report.error_message : null;
-  return reportedResult(report.job_id, report.result, error, executionMs);
+  const result = reportedResult(report.job_id, report.result, error, executionMs);
+  const lookUps = lookUpsOf(parts, turn, report);
+  if (lookUps !== undefined) result.read = lookUps.read;
+  return result;
 }
 
-function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string, report: Report): boolean {
+function isRepeat(
+  parts: ReportParts,
+  turn: Turn,
+  { value, context: c }: JobState,
+  runnerId: string,
+  report: Report,
+): boolean {
   const record = c.attempts.find((it) => it.n === report.attempt);
   if (record === undefined || record.runner !== runnerId) return false;
   if (isOutcome(report) && isDoubted(report) && record.reason === 'code-changed') return true;
@@ -182,7 +208,7 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
     case 'release':
       return record.outcome === 'released';
     case 'complete':
-      return record.outcome === 'completed' && isSameResult(turn, report);
+      return record.outcome === 'completed' && isSameResult(parts, turn, report);
     case 'fail':
       // The coordinator's own deadline may have ended the attempt first.
       if (record.outcome === 'timeout' && report.reason === 'timeout') return true;
@@ -195,10 +221,10 @@ function isRepeat(turn: Turn, { value, context: c }: JobState, runnerId: string,
 }
 
 /** Compares with the stored result without what the coordinator adds, the execution time and the code, and as before its upload. */
-function isSameResult(turn: Turn, report: Report & { type: 'complete' }): boolean {
+function isSameResult(parts: ReportParts, turn: Turn, report: Report & { type: 'complete' }): boolean {
   const text = turn.read(keys.result(report.job_id));
   if (text === undefined) return false;
-  const reported = JSON.parse(JSON.stringify(resultOf(report, 0))) as StoredResult;
+  const reported = JSON.parse(JSON.stringify(resultOf(parts, turn, report, 0))) as StoredResult;
   const { upload, code: _, ...stored } = JSON.parse(text) as StoredResult;
   return isDeepStrictEqual(upload === undefined ? stored : asReported(stored, reported), reported);
 }

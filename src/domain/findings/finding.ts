@@ -75,6 +75,8 @@ export interface Situation {
   submissionFault?: string;
   /** Pending runs whose records are missing or damaged; absent: none are known. */
   unreadableRuns?: readonly number[];
+  /** The look-ups of its parameters; absent: no run has reported any. `neverRead`: dispersed ones that none of enough runs has looked up. */
+  inputs?: { runs: number; asked: readonly string[]; neverRead: readonly string[] };
   /** Runs of an adaptive study whose rows damage has lost; absent: none. */
   rowsLost?: number;
   attempts: AttemptSummary;

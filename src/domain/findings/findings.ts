@@ -8,6 +8,7 @@ import { DAMAGE_RULES } from './damage.ts';
 import { FAILURE_RULES } from './failures.ts';
 import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
+import { NEVER_READ } from './inputs/never-read.ts';
 import { LIMIT_RULES } from './limits.ts';
 import { MACHINE_RULES } from './machines.ts';
 import { PRECISION_RULES } from './precision.ts';
@@ -16,6 +17,7 @@ import { WAITING_RULES } from './waiting.ts';
 export const RULES: readonly Rule[] = [
   ...LIMIT_RULES,
   ...PRECISION_RULES,
+  NEVER_READ,
   ...CODE_RULES,
   ...DAMAGE_RULES,
   ...FAILURE_RULES,
@@ -24,7 +26,10 @@ export const RULES: readonly Rule[] = [
   ...MACHINE_RULES,
 ];
 
-/** Returns the findings in the order of the table: doubts about the results, code, damage, failures, files, pending runs, machines. */
+/**
+ * Returns the findings in the order of the table: doubts about the results, inputs, code, damage, failures, files, pending runs,
+ * machines.
+ */
 export function findingsOf(situation: Situation): Finding[] {
   return RULES.flatMap((rule) => {
     const found = rule.find(situation);

@@ -8,6 +8,7 @@ import type { TelemetrySummary } from '../telemetry/server.ts';
 import type { Waits } from '../waits.ts';
 import { collectArtifacts } from '../files/artifacts.ts';
 import type { Artifacts } from '../files/artifacts.ts';
+import { lookUpMembers } from '../files/look-ups.ts';
 import type { CodeChange } from '../code/engine-codes.ts';
 import { launchFault } from '../launch/engine.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
@@ -41,6 +42,8 @@ export interface EndedRun {
   simulation: Pick<SimulationProcess, 'container' | 'lastLines' | 'logFault' | 'removeEmptyLogs'>;
   /** The files of the run, where they are known. */
   artifacts?: Artifacts | undefined;
+  /** The parameters that it looked up, where its process has reported them. */
+  reads?: unknown;
   ending: Ending;
   command: string;
   elapsedMs: number;
@@ -113,6 +116,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     },
     ...(codeChange === 'while loading' ? { code_changed: true } : {}),
     ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
+    ...lookUpMembers(run.reads ?? found.reads, plan.runConfig.parameters),
     ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),
   };
   const failed = (reason: FailReason, message: string): AttemptEnd => {

@@ -10,6 +10,7 @@ import { adoptCheckpoint, makeCheckpointDirectory } from '../checkpoints/checkpo
 import { entrypointFault } from '../launch/engine.ts';
 import { environmentFault } from '../launch/environment.ts';
 import { environmentOf, type ExecutionPlan, type ExecutionSite } from './execution-site.ts';
+import { markUnread } from '../files/look-ups.ts';
 import { infrastructure } from './outcome.ts';
 import type { AttemptEnd } from './outcome.ts';
 import { ProcessScope } from '../processes/process-scope.ts';
@@ -100,6 +101,7 @@ export async function prepareRun(site: ExecutionSite, plan: ExecutionPlan): Prom
   // The file system has answered just now; without waiting, a directory or a small file takes a tenth of the time.
   makeOwnDirectory(directory);
   writeFileSync(runConfigPath, `${stringifyExact(runConfig)}\n`);
+  markUnread(runConfigPath, site.clock.now());
   return { logs: logsIn(directory), notes };
 }
 

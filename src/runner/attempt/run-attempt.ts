@@ -185,7 +185,7 @@ export class Attempt {
         code: this.#plan.reported?.identity.digest,
         image: this.#plan.reported?.image,
         isCurrent: () => hasReportedCode(this.#site, this.#plan, 'now'),
-        randomSeed: randomSeedOf(this.#plan.runConfig.metadata.seed, this.#plan.runConfig.run_id),
+        randomSeed: randomSeedOf(this.#plan.runConfig),
       });
       return await this.#watch(simulation, closeTelemetry, launch.command, { ...calls, notes });
     } finally {

@@ -1,12 +1,13 @@
 /** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
 import { isJsonObject } from '../../base/json/json-object.ts';
 import { closeSync, constants, type Dir, type Dirent, fstatSync, openSync, readFile, readSync } from 'node:fs';
-import { opendir } from 'node:fs/promises';
+import { opendir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { lossyFault } from '../../base/json/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
+import { MOST_READS_BYTES, READS_FILE } from './look-ups.ts';
 
 /** The output directory of an attempt. */
 export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
@@ -39,6 +40,8 @@ export interface Artifacts {
   metadata: Record<string, unknown>;
   /** Omitted files and the reasons, for people. */
   notes: string[];
+  /** The parameters that the simulation looked up, as it reports them; absent: it does not. */
+  reads?: unknown;
 }
 
 /**
@@ -51,9 +54,22 @@ export async function collectArtifacts(
   limits = ARTIFACT_LIMITS,
 ): Promise<Artifacts> {
   const notes: string[] = [];
-  const files = await listFiles(directory, limits, notes, stop);
+  const listed = await listFiles(directory, limits, notes, stop);
+  const reads = join(directory, READS_FILE);
+  const files = listed.filter((it) => it !== reads);
   const metadata = files.includes(join(directory, 'metadata.json')) ? await readMetadata(directory, limits, notes) : {};
-  return { files, metadata, notes };
+  return { files, metadata, notes, ...(listed.includes(reads) ? { reads: await takeReads(reads) } : {}) };
+}
+
+/** The report of look-ups, which is not a file of the run. */
+async function takeReads(path: string): Promise<unknown> {
+  try {
+    const text = await readBounded(path, MOST_READS_BYTES);
+    await unlink(path);
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Absolute paths of the regular files below a directory, sorted; links are not followed. `notes` gets what is missing. */

@@ -3,6 +3,14 @@ import type { InjectedBug } from './injected-bug.ts';
 
 export const STUDY_BUGS: readonly InjectedBug[] = [
   {
+    name: 'a parameter counts as read by a study when its last run has looked it up',
+    file: 'src/domain/runs/look-ups.js',
+    find: 'read: union(tally.read, read),',
+    replace: 'read,',
+    test: 'coordinator/runs/look-ups.test.js',
+    title: 'shows what each run has looked up',
+  },
+  {
     name: 'the attempts before a lifted quarantine count again after a restart',
     file: 'src/coordinator/runs/study-health.js',
     find: 'attempt.endedMs <= countedSinceMs(attempt.runnerId)',

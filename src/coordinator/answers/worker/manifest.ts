@@ -36,7 +36,7 @@ export async function* manifestPieces(
     ...(head.codes === undefined ? {} : { code_versions: head.codes }),
     counts,
   };
-  const runs = withRounds(allRuns({ head, selection, next }, parametersOf(sampler)), head.rounds);
+  const runs = withRounds(allRuns({ head, selection, next, names: sampler.names }, parametersOf(sampler)), head.rounds);
   let piece = '';
   for await (const line of manifestLines(header, runs)) {
     piece += `${line}\n`;
@@ -90,7 +90,12 @@ export async function countRuns(head: ReadingHead, next: NextRows): Promise<Reco
 }
 
 async function* allRuns(
-  { head, selection, next }: { head: ReadingHead; selection: RunSelection; next: NextRows },
+  {
+    head,
+    selection,
+    next,
+    names,
+  }: { head: ReadingHead; selection: RunSelection; next: NextRows; names: readonly string[] },
   drawn: (runId: number) => Drawn,
 ): AsyncGenerator<ManifestRun> {
   const untouched = (index: number): ManifestRun => {
@@ -108,7 +113,7 @@ async function* allRuns(
         ...drawn(run.runId),
         class: classOf(run),
         ...codeOf(run),
-        result_digest: digestOf(run),
+        result_digest: digestOf(run, names),
       };
     }
   }
@@ -124,8 +129,8 @@ function codeOf({ job }: StoredRun): Pick<ManifestRun, 'code'> {
 }
 
 /** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
-function digestOf({ job, result }: StoredRun): string | null {
+function digestOf({ job, result }: StoredRun, names: readonly string[]): string | null {
   if (result === undefined) return null;
-  const sent = stringifyExact(toResult(result, job!));
+  const sent = stringifyExact(toResult(result, job!, () => names));
   return createHash('sha256').update(sent, 'utf8').digest('hex');
 }

@@ -19,9 +19,11 @@ import type {
   StoredResult,
   TelemetryTally,
   Timestamp,
+  Uuid,
 } from '../../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
 import { runIdOf } from '../../../domain/ids.ts';
+import { decodeRead } from '../../../domain/runs/look-ups.ts';
 import { childrenOf, type ReadRecord } from './family.ts';
 import type { Study } from './study-cache.ts';
 
@@ -209,13 +211,23 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
   return runner;
 }
 
-/** The result of a job as the API shows it: the stored one, with the run, status and reason of its job. */
+/**
+ * The result of a job as the API shows it: the stored one, with the run, status and reason of its job. `namesOf`: the parameters of its
+ * study, sorted; undefined where damage has lost them.
+ */
 export function toResult(
-  { job_id, ...result }: StoredResult,
+  { job_id, read, ...result }: StoredResult,
   { value, attempts }: Pick<JobRecord, 'value' | 'attempts'>,
+  namesOf: (jobId: Uuid) => readonly string[] | undefined,
 ): JobResult {
   const reason = value === 'Completed' ? null : (attempts.at(-1)?.reason ?? null);
-  return { job_id, run_id: runIdOf(job_id), status: value, reason, ...result };
+  const shown: JobResult = { job_id, run_id: runIdOf(job_id), status: value, reason, ...result };
+  if (read === '') shown.parameters_read = 'all';
+  else if (read !== undefined) {
+    const names = namesOf(job_id);
+    if (names !== undefined) shown.parameters_read = decodeRead(names, read);
+  }
+  return shown;
 }
 
 /** Returns the result of a job from its runner's report, or from the coordinator's own verdict. */

@@ -25,6 +25,8 @@ export interface RunEnd {
   left: readonly string[];
   /** The text of `metadata.json` where that is the only file of the run, null where there is none; absent: not known. */
   metadata?: string | null;
+  /** The parameters that the run looked up, as the client library reports them; absent: not known. */
+  reads?: unknown;
 }
 
 /** The directory of a run could not be made; `code`: of the system. */

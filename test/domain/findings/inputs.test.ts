@@ -1,0 +1,41 @@
+/** Findings about inputs: parameters that no run has looked up. */
+import { expect } from 'chai';
+import type { Finding } from '../../../src/contract/types.ts';
+import { findingsOf } from '../../../src/domain/findings/findings.ts';
+import type { Situation } from '../../../src/domain/findings/finding.ts';
+import { situation } from './support.ts';
+
+const found = (inputs?: Situation['inputs']): Finding | undefined =>
+  findingsOf(situation({ Completed: 9 }, [], inputs === undefined ? {} : { inputs })).find(
+    ({ code }) => code === 'parameter-never-read',
+  );
+
+describe('domain/findings: inputs', () => {
+  it('names a parameter that no run has looked up, with the nearest name that was asked for', () => {
+    const it = found({ runs: 9, asked: ['gravity', 'cd_baias'], neverRead: ['cd_bias'] });
+    expect(it).to.deep.include({ severity: 'warning', count: 1 });
+    expect(it?.message).to.equal(
+      '"cd_bias" was looked up by none of 9 completed runs; the simulation asked for "cd_baias"; did you mean "cd_bias"?',
+    );
+  });
+
+  it('takes a name with a word in common for the nearest one', () => {
+    const hint = (asked: string): string | undefined =>
+      found({ runs: 9, asked: [asked], neverRead: ['cd_bias'] })?.message.split('; the simulation ', 2)[1];
+    expect(hint('cd_scale')).to.equal('asked for "cd_scale"; did you mean "cd_bias"?');
+    expect(hint('biasOfCd')).to.equal('asked for "biasOfCd"; did you mean "cd_bias"?');
+    expect(hint('mass')).to.equal(undefined);
+    expect(hint('a_c_d')).to.equal(undefined);
+  });
+
+  it('lists several, and gives no hint where no name is near', () => {
+    const it = found({ runs: 3, asked: ['gravity'], neverRead: ['a', 'b', 'c', 'd'] });
+    expect(it?.count).to.equal(4);
+    expect(it?.message).to.equal('"a", "b", "c" and 1 more were looked up by none of 3 completed runs');
+  });
+
+  it('is silent where every parameter was looked up, and where nothing is known', () => {
+    expect(found({ runs: 9, asked: ['gravity'], neverRead: [] })).to.equal(undefined);
+    expect(found()).to.equal(undefined);
+  });
+});
