@@ -6,7 +6,7 @@ import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
 import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
 import { tally, type Counters } from './batch-parts/tally.ts';
-import { canaryDeadline, canaryFails, canaryPasses, withAmendment, withEntry } from './batch-parts/history.ts';
+import { begins, canaryDeadline, canaryFails, canaryPasses, withAmendment, withEntry } from './batch-parts/history.ts';
 import type { BatchEnded, BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
@@ -125,7 +125,8 @@ export const batchMachine = setup({
     canaryFails: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryFails(context, event.changes, tally),
     canaryLate: ({ context, event }) => event.now >= (canaryDeadline(context)?.atMs ?? Infinity),
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
-    someClaimed: ({ event }) => event.type === 'JOBS_CHANGED' && event.changes.some((it) => it.type === 'job.claimed'),
+    canaryFailsAtOnce: ({ context, event }) => begins(event) && canaryFails(context, event.changes, tally),
+    someBegun: ({ event }) => begins(event),
   },
   actions: {
     count: assign(({ context, event }) => {
@@ -261,6 +262,7 @@ export const batchMachine = setup({
     pinnedCode: input.pinnedCode,
     labels: input.labels,
     judgement: input.judgement,
+    reuse: input.reuse,
     ...INITIAL_COUNTERS,
     endedAtMs: input.totalJobs === 0 && input.budget === undefined ? input.createdAtMs : undefined,
     budget: input.budget,
@@ -271,12 +273,14 @@ export const batchMachine = setup({
   on: { AMEND: { actions: ['amend', 'emitAmended'] } },
   states: {
     Pending: {
-      description: 'No run of the study has been claimed.',
+      description: 'No run of the study has been claimed, nor has one the result of another run.',
       entry: 'emitOpened',
       always: [...ends],
       on: {
         JOBS_CHANGED: [
-          { guard: 'someClaimed', target: 'Running', actions: 'count' },
+          { ...canaryTransitions.passes, target: 'Running' },
+          { ...canaryTransitions.fails, guard: 'canaryFailsAtOnce', target: 'Running' },
+          { guard: 'someBegun', target: 'Running', actions: 'count' },
           // Canary runs may be cancelled one by one before any run is claimed.
           canaryTransitions.fails,
           { actions: 'count' },
@@ -287,7 +291,8 @@ export const batchMachine = setup({
       },
     },
     Running: {
-      description: 'At least one run has been claimed, and at least one has not ended.',
+      description:
+        'At least one run has been claimed or has the result of another run, and at least one has not ended.',
       always: [...ends],
       on: {
         JOBS_CHANGED: [

@@ -31,6 +31,7 @@ import {
   type JobContext,
   type JobInput,
 } from './job-context.ts';
+import { jobReused, takeResult } from './job-parts/reuse.ts';
 import type { JobEvent, JobFact } from './protocol.ts';
 
 // Each transition emits its fact before it changes the context, so that the fact holds the members from before: actions run
@@ -55,7 +56,12 @@ export const jobMachine = setup({
     canReassign: ({ context, event }) => isCurrent(context, event) && isReassigned(context, event),
     canLose: ({ context, event }) => isCurrent(context, event) && mayLose(context, event),
     isLoss: ({ context, event }) => isLoss(context, event),
+    reusesTermination: ({ event }) => event.type === 'REUSE' && event.error !== undefined,
     due: ({ context, event }) => context.dueAtMs !== undefined && event.now >= context.dueAtMs,
+  },
+  actions: {
+    emitReused: emit(({ context, event }) => jobReused(context, event)),
+    takeResult: assign(({ event }) => takeResult(event)),
   },
 }).createMachine({
   id: 'job',
@@ -79,6 +85,10 @@ export const jobMachine = setup({
             assign(({ context, event }) => claimAttempt(context, event)),
           ],
         },
+        REUSE: [
+          { target: 'Failed', guard: 'reusesTermination', actions: ['emitReused', 'takeResult'] },
+          { target: 'Completed', actions: ['emitReused', 'takeResult'] },
+        ],
         CANCEL: {
           target: 'Cancelled',
           actions: [
@@ -286,7 +296,10 @@ export const jobMachine = setup({
         },
       },
     },
-    Completed: { type: 'final', description: 'Its runner has reported its result.' },
+    Completed: {
+      type: 'final',
+      description: 'Its runner has reported its result, or it has the result of a finished run with the same key.',
+    },
     Failed: {
       type: 'final',
       description:

@@ -6,7 +6,11 @@ import type { JobEnded, JobStarted } from '../protocol.ts';
 type Codes = Pick<BatchContext, 'codes' | 'pinnedCode'>;
 
 /** Adds the code of an attempt that started. The first one is fixed for a batch that pins its code. */
-export function noteStart(c: Codes, { code, runnerId }: JobStarted, pinsCode: boolean): void {
+export function noteStart(
+  c: Codes,
+  { code, runnerId }: Pick<JobStarted, 'code' | 'runnerId'>,
+  pinsCode: boolean,
+): void {
   if (code === undefined) return;
   if (pinsCode) c.pinnedCode ??= code.digest;
   const codes = c.codes ?? [];

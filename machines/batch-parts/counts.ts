@@ -84,4 +84,5 @@ export const INITIAL_COUNTERS = {
   rowsLost: undefined,
   waitingSinceMs: undefined,
   codes: undefined,
+  reused: undefined,
 } as const satisfies Omit<BatchContext, keyof BatchInput>;

@@ -2,7 +2,7 @@
 import type { BatchContext, BatchHistoryType, StoredBatchHistory } from '../../src/contract/types.ts';
 import type { Deadline } from '../deadline.ts';
 import { CANARY_PATIENCE_MS, LEAST_TO_DECIDE, hasFailedCanary, hasPassedCanary, releasedRuns } from './counts.ts';
-import type { AmendEvent, JobChange } from '../protocol.ts';
+import type { AmendEvent, BatchEvent, JobChange } from '../protocol.ts';
 
 /** How many entries are kept. */
 const MOST_ENTRIES = 100;
@@ -61,3 +61,8 @@ export function canaryDeadline(c: BatchContext): Deadline | undefined {
   if (c.startedAtMs === undefined || !waits(c)) return undefined;
   return { kind: 'canary', atMs: c.startedAtMs + CANARY_PATIENCE_MS };
 }
+
+/** True when a run is claimed, or takes the result of another one. */
+export const begins = (event: BatchEvent): event is Extract<BatchEvent, { type: 'JOBS_CHANGED' }> =>
+  event.type === 'JOBS_CHANGED' &&
+  event.changes.some((it) => it.type === 'job.claimed' || (it.type === 'job.ended' && it.reused === true));

@@ -35,6 +35,7 @@ export type Counters = Pick<
   | 'terminated'
   | 'codes'
   | 'pinnedCode'
+  | 'reused'
 >;
 
 /**
@@ -60,6 +61,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
     terminated: context.terminated,
     codes: context.codes,
     pinnedCode: context.pinnedCode,
+    reused: context.reused,
   };
   for (const change of changes) {
     switch (change.type) {
@@ -67,12 +69,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
         c.claimed += 1;
         c.startedAtMs ??= change.now;
         if (change.requeued) c.requeued -= 1;
-        else {
-          // All runs between the cursor and this run were cancelled one by one.
-          const index = change.index ?? change.runId;
-          c.cancelledAhead -= index - c.next;
-          c.next = index + 1;
-        }
+        else passCursor(c, change);
         break;
       case 'job.started':
         c.claimed -= 1;
@@ -86,15 +83,28 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
       case 'job.ended':
         if (change.from !== 'Pending') c[COUNTER[change.from]] -= 1;
         else if (change.touched) c.requeued -= 1;
+        else if (change.reused === true) passCursor(c, change);
         // A cancelled batch has counted its untouched runs already.
         else c.cancelledAhead += 1;
         c[COUNTER[change.to]] += 1;
         if (change.telemetry !== undefined) c.telemetry = addRun(c.telemetry, change.telemetry);
         if (change.lookUps !== undefined) c.lookUps = addLookUps(c.lookUps, change.lookUps);
+        if (change.reused === true) {
+          c.startedAtMs ??= change.now;
+          c.reused = (c.reused ?? 0) + 1;
+          noteStart(c, { code: change.identity, runnerId: undefined }, context.pinsCode !== undefined);
+        }
         noteEnd(c, change);
         if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
         break;
     }
   }
   return c;
+}
+
+/** Moves the cursor after an untouched run. All runs between the cursor and this run were cancelled one by one. */
+function passCursor(c: Counters, { index, runId }: { index?: number; runId: number }): void {
+  const at = index ?? runId;
+  c.cancelledAhead -= at - c.next;
+  c.next = at + 1;
 }

@@ -27,7 +27,8 @@ type PastContext = Pick<
   | 'completedAtMs'
   | 'timeLimitMs'
   | 'error'
->;
+> &
+  Partial<Pick<JobContext, 'reusedFrom' | 'reusedEndedAtMs' | 'reusedCode'>>;
 
 export interface PastJob {
   value: JobStatus;
@@ -42,6 +43,7 @@ export function pastOf({ value, context: c }: PastJob): JobPast {
   if (value === 'Cancelled' && c.attempts.at(-1)?.outcome !== 'cancelled') {
     events.push({ type: 'CANCEL', reason: undefined, now: c.completedAtMs ?? 0 });
   }
+  if (c.reusedFrom !== undefined) events.push(reuseOf(c, c.reusedFrom));
   const failed = c.attempts.filter((it) => it.outcome === 'failed');
   const retried = failed.filter((it) => usesRetry(it.reason) && isRetried(c, value, it)).length;
   const faults = (c.infrastructureFaults ?? 0) - failed.filter((it) => it.reason === 'infrastructure').length;
@@ -60,6 +62,15 @@ export function pastOf({ value, context: c }: PastJob): JobPast {
         };
   return { start, events };
 }
+
+const reuseOf = (c: PastContext, from: string): PastEvent => ({
+  type: 'REUSE',
+  from,
+  endedAtMs: c.reusedEndedAtMs ?? 0,
+  code: c.reusedCode ?? '',
+  ...(c.error === undefined ? {} : { error: c.error }),
+  now: c.completedAtMs ?? 0,
+});
 
 /** A failed attempt led to a retry, except for the last one of a Failed job. */
 const isRetried = (c: PastContext, value: string, attempt: AttemptRecord): boolean =>

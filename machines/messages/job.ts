@@ -39,6 +39,24 @@ export type JobEvent =
     }
   /** The code changed while the attempt loaded it: which version it executes is not known. */
   | { type: 'DOUBT_CODE'; runnerId: string; attempt: number; now: number }
+  /** A finished run has the same key: its result is that of the job, which is not executed. */
+  | {
+      type: 'REUSE';
+      /** The job that was executed, and when it ended. */
+      from: Uuid;
+      endedAtMs: number;
+      /** The code that executed it, as attempts name it. */
+      code: string;
+      /** The whole identity of that code; a past that is derived from a record does not have it. */
+      identity?: CodeIdentity;
+      /** The error of a run that an early-termination condition ended; absent: it completed. */
+      error?: string;
+      index?: number;
+      telemetry?: RunTelemetry;
+      outcomes?: string;
+      lookUps?: LookUps;
+      now: number;
+    }
   | { type: 'CANCEL'; reason: string | undefined; now: number }
   | { type: 'HAND_BACK'; runnerId: string; attempt: number; now: number }
   /** The run waits on its runner, which has not started it. */
@@ -108,6 +126,12 @@ export interface JobEnded extends AboutJob {
   code?: string;
   /** True when an early-termination condition ended the run: an answer, not a fault. */
   terminated?: true;
+  /** True when the job has the result of another one and was not executed. */
+  reused?: true;
+  /** The identity of the code that executed that one. */
+  identity?: CodeIdentity;
+  /** Of a reused result: the index of the run among those of its batch; absent where that is the run id. */
+  index?: number;
   error: string | undefined;
   startedAtMs: number | undefined;
   /** Absent when its runner did not report it. */

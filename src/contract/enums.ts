@@ -145,6 +145,10 @@ export type SequenceMethod = (typeof SEQUENCES)[number];
 export const CODE_RULES = ['any', 'pin'] as const;
 export type CodeRule = (typeof CODE_RULES)[number];
 
+/** Whose results a study takes in place of executing its runs. `family`: those of the study that it grew from, its extensions and its reruns. */
+export const REUSE_RULES = ['none', 'family', 'all'] as const;
+export type ReuseRule = (typeof REUSE_RULES)[number];
+
 export const VERDICTS = ['met', 'violated', 'not-shown', 'open'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 

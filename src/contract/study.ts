@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { precisions } from './answers/goals/precision.ts';
 import { labels } from './answers/goals/judgement.ts';
 import { outputs, requirements } from './answers/goals/requirements.ts';
-import { ADAPTIVE_ALGORITHMS, CODE_RULES, COMPRESSIONS, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
+import { ADAPTIVE_ALGORITHMS, CODE_RULES, COMPRESSIONS, REUSE_RULES, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
@@ -176,6 +176,12 @@ export const StudyPolicy = named(
       enumOf(
         CODE_RULES,
         '`pin`: the code of the first attempt that started executes all runs; a runner with another code, or that does not know its code, is given none. `any`, the default: runs may differ in their code, which is reported.',
+      ),
+    ),
+    reuse: Type.Optional(
+      enumOf(
+        REUSE_RULES,
+        '`all`: a run with the same key as a finished run (same code, parameters, random seed, environment, rules) gets its result and is not executed. `family`: only results of the study that this one grew from, its extensions and its reruns. `none`, the default: every run is executed. Reruns, comparisons and audits always execute.',
       ),
     ),
     priority: Type.Optional(

@@ -149,6 +149,7 @@ class RunningCoordinator implements Lifecycle {
       ...tools,
       crowded,
       longPolls,
+      taking: { continues: false },
       statistics,
       judgements,
       roundProgress: new RoundProgress(tools),

@@ -184,6 +184,14 @@ function runsSection({ status, summary }: ReportData): Markup {
               </dd>`
       }
       ${
+        batch.reused_jobs === undefined
+          ? ''
+          : html`<dt>reused</dt>
+              <dd>
+                ${batch.reused_jobs} runs have the results of finished runs with the same key and were not executed
+              </dd>`
+      }
+      ${
         batch.terminated_jobs === undefined
           ? ''
           : html`<dt>ended early</dt>

@@ -8,6 +8,7 @@ import type { JobStatus } from '../../src/contract/types.ts';
 export const NOW = 1_000_000;
 export const CLAIMED_AT = NOW - 10_000;
 const ID = '01900000-0000-8000-8000-000000000001';
+const OTHER = '01900000-0000-8000-8001-000000000001';
 
 const input = {
   jobId: ID,
@@ -68,6 +69,8 @@ export const JOB_EVENTS = {
   'FAIL [exit, other runner]': { ...failure, reason: 'exit', runnerId: 'r2' },
   DOUBT_CODE: { ...report, type: 'DOUBT_CODE' },
   'DOUBT_CODE [stale attempt]': { ...report, type: 'DOUBT_CODE', attempt: 0 },
+  REUSE: { type: 'REUSE', from: OTHER, endedAtMs: 1, code: 'abc', now: NOW },
+  'REUSE [terminated]': { type: 'REUSE', from: OTHER, endedAtMs: 1, code: 'abc', error: 'below 0', now: NOW },
   CANCEL: { type: 'CANCEL', reason: 'enough', now: NOW },
   HAND_BACK: { ...report, type: 'HAND_BACK' },
   UNCLAIM: { ...report, type: 'UNCLAIM' },

@@ -22,7 +22,7 @@ function fact(it: JobFact): string {
     case 'job.requeued':
       return `job.requeued ${it.from} ${it.outcome} ${it.why}`;
     case 'job.ended':
-      return `job.ended ${it.from} ${it.to}${it.touched ? '' : ' untouched'}`;
+      return `job.ended ${it.from} ${it.to}${it.touched ? '' : ' untouched'}${it.reused === true ? ' reused' : ''}`;
   }
 }
 
@@ -39,6 +39,7 @@ const exercise: Exercise = {
     'startedAtMs',
     'completedAtMs',
     'error',
+    'reusedFrom',
   ],
   events: JOB_EVENTS,
   states: {
@@ -70,8 +71,12 @@ describe('machines/job', () => {
       `
       # state   | event                    | target    | facts                                       | changes
       Untouched | CLAIM                    | Claimed   | job.claimed first                           | attempt+1, runnerId set, claimedAtMs set
+      Untouched | REUSE                    | Completed | job.ended Pending Completed untouched reused | completedAtMs set, reusedFrom set
+      Untouched | REUSE [terminated]       | Failed    | job.ended Pending Failed untouched reused    | completedAtMs set, error set, reusedFrom set
       Untouched | CANCEL                   | Cancelled | job.ended Pending Cancelled untouched       | completedAtMs set
       Pending   | CLAIM                    | Claimed   | job.claimed again                           | attempt+1, runnerId set, claimedAtMs set
+      Pending   | REUSE                    | Completed | job.ended Pending Completed reused          | completedAtMs set, reusedFrom set
+      Pending   | REUSE [terminated]       | Failed    | job.ended Pending Failed reused             | completedAtMs set, error set, reusedFrom set
       Pending   | CANCEL                   | Cancelled | job.ended Pending Cancelled                 | completedAtMs set
       Claimed   | START                    | Running   | job.started                                 | startedAtMs set
       Claimed   | CANCEL                   | Cancelled | job.ended Claimed Cancelled                 | completedAtMs set

@@ -132,6 +132,7 @@ export class SimRunner {
       },
       heartbeat_interval_secs: 5,
       holding: this.#holding(),
+      ...this.#stage.reuse.enginesOf(this.id),
       ...(this.#life > 0 && (this.isHonest || this.#stage.dice.chance(0.6))
         ? { replaces: `${this.id}-${this.#life - 1}` }
         : {}),
@@ -171,6 +172,7 @@ export class SimRunner {
       ...(this.ahead === 0 ? {} : { ahead: this.ahead }),
       wait_seconds: dice.chance(0.5) ? dice.int(20) : 0,
       ...(this.#sometimes(0.1) ? {} : { holding: this.#holding() }),
+      ...this.#stage.reuse.enginesOf(this.id),
     };
     const gone = new AbortController();
     if (this.#sometimes(0.1)) gone.abort();
@@ -242,7 +244,8 @@ export class SimRunner {
   #next(task: Task): OneReport {
     const { dice } = this.#stage;
     const { job_id, attempt } = task;
-    if (!task.isStarted) return { type: 'start', job_id, attempt };
+    const code = this.#stage.reuse.codeOf(this.id);
+    if (!task.isStarted) return { type: 'start', job_id, attempt, ...(code === undefined ? {} : { code }) };
     const { bug } = this.#stage;
     if (task.outcome === undefined) {
       const reason = dice.pick(this.#stage.failReasons) ?? 'exit';
@@ -282,7 +285,7 @@ export class SimRunner {
     const about = { runner_id: this.id, attempt };
     const asked =
       report.type === 'start'
-        ? api.start(job_id, about)
+        ? api.start(job_id, report.code === undefined ? about : { ...about, code: report.code })
         : report.type === 'complete'
           ? api.complete(job_id, { ...about, result: report.result })
           : api.fail(job_id, { ...about, reason: report.reason, error_message: report.error_message });

@@ -14,6 +14,7 @@ import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
+import { checkReuse, SimReuse } from './reuse.ts';
 import { checkOrphans, SimRounds } from './rounds.ts';
 import { checkWaiting } from './waiting.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
@@ -60,6 +61,7 @@ export class Stage {
   readonly disk: ReadonlyMap<string, string> = this.#disk.records;
   readonly acknowledged = new Acknowledged(this.disk);
   readonly rounds: SimRounds;
+  readonly reuse: SimReuse;
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
@@ -91,6 +93,7 @@ export class Stage {
     this.bug = bug;
     this.#world = new SimulatedClock({ seed });
     this.rounds = new SimRounds(this);
+    this.reuse = new SimReuse(this);
   }
 
   now(): number {
@@ -191,6 +194,7 @@ export class Stage {
     this.acknowledged.check();
     this.rounds.check();
     checkOrphans(this.disk);
+    checkReuse(this.disk);
   }
 
   /** Ends this coordinator, mostly by a crash, and opens the next one on the same disk. */
@@ -228,6 +232,7 @@ export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter
   for (let step = 0; step < STEPS; step += 1) {
     client.act();
     stage.rounds.act();
+    stage.reuse.act();
     for (const runner of runners) if (dice.chance(0.6)) runner.act();
     if (dice.chance(0.02)) await stage.restart();
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4000));

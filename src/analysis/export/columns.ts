@@ -33,6 +33,7 @@ const RUN_COLUMNS = {
   would_terminate: { type: 'text' },
   telemetry_lost: { type: 'number' },
   code: { type: 'text', isPlain: true },
+  reused_from: { type: 'text', isPlain: true },
 } as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
 
 /** The further columns of an adaptive study. */

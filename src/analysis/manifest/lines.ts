@@ -38,6 +38,8 @@ export interface ManifestRun {
   class: string;
   /** The first 12 digits of the digest of the code of its last attempt; absent: not known. */
   code?: string;
+  /** The job whose result it has; absent: it was executed. */
+  reused_from?: string;
   /** SHA-256 of the result, 64 hex digits; null where there is none. */
   result_digest: string | null;
 }

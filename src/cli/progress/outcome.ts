@@ -15,7 +15,8 @@ export function outcomeLine(status: BatchStatusResponse): string {
   const { batch, jobs_by_status: counts } = status;
   const secs = tookSecs(status);
   const took = secs === undefined ? '' : ` in ${formatDuration(secs)}`;
-  return `${printable(batch.name)}: ${paint(batch.status, statusTone(batch.status))}${took} - ${formatCounts(counts)}`;
+  const reused = batch.reused_jobs === undefined ? '' : ` (${batch.reused_jobs} reused)`;
+  return `${printable(batch.name)}: ${paint(batch.status, statusTone(batch.status))}${took} - ${formatCounts(counts)}${reused}`;
 }
 
 /** Why a study was cancelled or stopped, and that an early end is an answer. */

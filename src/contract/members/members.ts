@@ -79,6 +79,10 @@ export const JOB_MEMBERS = {
   error: { type: 'text', optional: true, api: 'error_message', live: 'error', description: 'Why it failed.' },
   attempts: { type: 'attempts' },
   attemptsOmitted: { type: 'count' },
+  /** The job whose result it has, when that ended, and the code that executed it; absent: it was executed, or has no result. */
+  reusedFrom: { type: 'text', optional: true, live: 'reused' },
+  reusedEndedAtMs: { type: 'time', optional: true },
+  reusedCode: { type: 'text', optional: true },
 } as const satisfies Members;
 
 /** The longest text in a row of the live feed, in UTF-16 code units; longer ones are cut. */

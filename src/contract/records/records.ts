@@ -45,6 +45,7 @@ const batchInput = {
     ),
   ),
   pinnedCode: Type.Optional(text('The digest of the code that alone executes its runs; absent: none is fixed.')),
+  reuse: Type.Optional(enumOf(['family', 'all'], 'Whose results its runs may have; absent: none.')),
   labels: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'As submitted, or as amended; absent: none.' }),
   ),
@@ -146,6 +147,7 @@ export const BatchRecord = Type.Object({
   rounds: Type.Optional(count('Rounds that were appended; absent: none.')),
   rowsLost: Type.Optional(count('Runs of its rounds whose rows damage has lost, counted by a repair; absent: none.')),
   codes: Type.Optional(fixedList(StoredCode)),
+  reused: Type.Optional(count('Runs that have the result of another run; absent: none.')),
   waitingSinceMs: Type.Optional(
     time('Since when it grows and none of its runs is Pending or active; absent otherwise.'),
   ),

@@ -38,6 +38,9 @@ export const Batch = named(
     terminated_jobs: Type.Optional(
       int32('Failed jobs that an early-termination condition ended: an answer, not a fault; absent for none.'),
     ),
+    reused_jobs: Type.Optional(
+      int32('Ended jobs that have the result of another run and were not executed (`policy.reuse`); absent for none.'),
+    ),
     labels: Type.Optional(
       mapOf(text('The value.'), { description: 'As submitted, or as amended; absent without labels.' }),
     ),

@@ -38,6 +38,16 @@ export const JobRunConfig = named(
 );
 export type JobRunConfig = Static<typeof JobRunConfig>;
 
+export const ReusedFrom = named(
+  'ReusedFrom',
+  'The finished run whose result a run has.',
+  answered({
+    job_id: uuid('The job that was executed.'),
+    batch_id: uuid('Its batch, which may have been deleted since.'),
+    ended_at: timestamp('When it ended.'),
+  }),
+);
+export type ReusedFrom = Static<typeof ReusedFrom>;
 export const Job = named(
   'Job',
   'One run of a study.',
@@ -51,6 +61,7 @@ export const Job = named(
     timeout_secs: int32('Time limit from `started_at`; 0 means none.'),
     created_at: timestamp('When it was submitted.'),
     ...shownProperties(JOB_MEMBERS, 'api', 'optional'),
+    reused_from: Type.Optional(ref(ReusedFrom)),
   }),
 );
 export type Job = Static<typeof Job>;
@@ -118,6 +129,7 @@ const resultMembers = {
   error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
   telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   ...measuredMembers,
+  reused_from: Type.Optional(ref(ReusedFrom)),
   code: Type.Optional(
     text('The code that made it: the first 12 digits of a digest of `code-versions`; absent: not known.'),
   ),

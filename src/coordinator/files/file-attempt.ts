@@ -1,6 +1,7 @@
 /** The attempt of a job whose files are read, and why a runner does not send them. */
 import { SimbatchError } from '../../domain/errors.ts';
 import type { StoredResult, Uuid } from '../../contract/types.ts';
+import { batchIdOf } from '../../domain/ids.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
@@ -44,6 +45,25 @@ export function fileAttempt(parts: FileAttemptParts, jobId: Uuid, wanted: number
     isOpen: record.outcome === undefined,
     result: text === undefined ? undefined : (JSON.parse(text) as StoredResult),
   };
+}
+
+/** The job whose attempts have the files of a job: itself, or the one whose result it has. */
+export interface FilesOwner {
+  jobId: Uuid;
+  /** That the files are those of another job, as a sentence. */
+  note?: string;
+  /** Why there are no files, as the end of a sentence. */
+  gone?: string;
+}
+
+/** @throws SimbatchError `unknown-job` */
+export function filesOwner(parts: FileAttemptParts, jobId: Uuid): FilesOwner {
+  const { reusedFrom: origin } = readJob(parts, parts.store, jobId).state.context;
+  if (origin === undefined) return { jobId };
+  const batchId = batchIdOf(origin);
+  const note = `its result and its files are those of job ${origin} of batch ${batchId}`;
+  if (parts.store.get(keys.batch(batchId)) !== undefined) return { jobId: origin, note };
+  return { jobId: origin, note, gone: 'is gone: its batch was deleted' };
 }
 
 /** Why the runner does not send files, as the end of a sentence, with the remedy. */

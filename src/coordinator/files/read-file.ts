@@ -2,7 +2,7 @@
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { filePathFault } from '../../domain/runs/file-path.ts';
-import { fileAttempt, unknownFile, type FileAttemptParts } from './file-attempt.ts';
+import { fileAttempt, filesOwner, unknownFile, type FileAttemptParts } from './file-attempt.ts';
 import { StoredPlace, type StoredPlaceParts } from './object-store/stored-place.ts';
 import type { FileReading, FileRedirect, FileWish, Place } from './place.ts';
 import { RunnerPlace } from './runner/runner-place.ts';
@@ -51,7 +51,9 @@ export async function readFile(
 function placeOf(parts: ReadFileParts, jobId: Uuid, { path, attempt: wanted }: FileWish): Place {
   const fault = filePathFault(path);
   if (fault !== undefined) throw unknownFile(jobId, path, fault);
-  const attempt = fileAttempt(parts, jobId, wanted);
+  const { jobId: owner, gone } = filesOwner(parts, jobId);
+  if (gone !== undefined) throw unknownFile(owner, path, gone);
+  const attempt = fileAttempt(parts, owner, wanted);
   if (attempt === undefined) throw unknownFile(jobId, path, 'is not there: the run has not been claimed yet');
   const stored = new StoredPlace(parts, attempt);
   return stored.has(path) ? stored : new RunnerPlace(parts, attempt);

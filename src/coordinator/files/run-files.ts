@@ -4,7 +4,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
 import { plural } from '../../domain/plural.ts';
 import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
-import { fileAttempt } from './file-attempt.ts';
+import { fileAttempt, filesOwner } from './file-attempt.ts';
 import { StoredPlace } from './object-store/stored-place.ts';
 import type { ReadFileParts } from './read-file.ts';
 import { RunnerPlace } from './runner/runner-place.ts';
@@ -20,7 +20,13 @@ export async function jobFiles(
   wanted: number | undefined,
   stop: Abandoned,
 ): Promise<RunFiles> {
-  const attempt = fileAttempt(parts, jobId, wanted);
+  const { jobId: owner, note, gone } = filesOwner(parts, jobId);
+  const known = note === undefined ? [] : [note];
+  if (gone !== undefined) {
+    const notes = [`${known.join()}, which ${gone}`];
+    return { job_id: jobId, attempt: 0, is_readable: false, files: [], notes };
+  }
+  const attempt = fileAttempt(parts, owner, wanted);
   if (attempt === undefined) {
     return { job_id: jobId, attempt: 0, is_readable: false, files: [], notes: ['the run has not been claimed yet'] };
   }
@@ -28,7 +34,7 @@ export async function jobFiles(
   const head = { job_id: jobId, attempt: number, runner_id: runnerId };
   const stored = await new StoredPlace(parts, attempt).list();
   const unsent = notesOf(result);
-  const notes = [...unsent, ...stored.notes];
+  const notes = [...known, ...unsent, ...stored.notes];
   if (result !== undefined && stored.files.length > 0 && unsent.length === 0 && isWhole(result))
     return { ...head, is_readable: stored.isServed, files: stored.files, notes };
   const found = await new RunnerPlace(parts, attempt).list(stop);

@@ -4,7 +4,7 @@ import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { TelemetryReading } from '../answers/worker/telemetry/bands.ts';
-import { fileAttempt } from './file-attempt.ts';
+import { fileAttempt, filesOwner } from './file-attempt.ts';
 import { readFile, type ReadFileParts } from './read-file.ts';
 
 /** Larger files are not read. */
@@ -18,7 +18,9 @@ export async function runTelemetry(parts: ReadFileParts, jobId: Uuid): Promise<T
   const late = (): void => stop.abort(new Error(`it was not read within ${String(READ_MS / 1000)} s`));
   const cancel = parts.clock.after(READ_MS, late);
   try {
-    const attempt = fileAttempt(parts, jobId, undefined);
+    const { jobId: owner, gone } = filesOwner(parts, jobId);
+    if (gone !== undefined) return { why: `the run whose result it has ${gone}`, isLasting: true };
+    const attempt = fileAttempt(parts, owner, undefined);
     const path = pathInAttempt(attempt?.result?.telemetry_data ?? '');
     if (path === undefined || fileKindOf(path) !== 'telemetry') return { why: 'it has no telemetry', isLasting: true };
     const wish = { path, attempt: attempt?.attempt, range: undefined, isHead: false };

@@ -1,4 +1,5 @@
 /** The outcomes of a run under the requirements and precisions of its study, from its end or from its records, as text. */
+import { reasonOf } from '../../domain/runs/run-end.ts';
 import type { JobEnded } from '../../../machines/protocol.ts';
 import { type ParsedPrecision, valueUnder } from '../../analysis/precision/precision.ts';
 import { type ParsedRequirement, outcomeOf } from '../../analysis/requirements/requirement.ts';
@@ -68,7 +69,7 @@ export function outcomesOfRecords(
   job: JobRecord,
   result: () => string | undefined,
 ): string | undefined {
-  const runClass = runClassOf(job.value, job.attempts.at(-1)?.reason);
+  const runClass = runClassOf(job.value, reasonOf(job));
   if (runClass === 'open') return undefined;
   if (runClass !== 'ok') return outcomesOfClass(judged, runClass);
   const text = result();

@@ -76,7 +76,7 @@ export function batch(parts: BatchParts, batchId: Uuid): BatchStatusResponse {
   const { context: c } = state;
   const remaining = pendingRuns(c) + activeRuns(c);
   const window = parts.statistics.getSnapshot().context.rates[batchId] ?? EMPTY_WINDOW;
-  const ended = c.completed + c.failed + c.timedOut;
+  const ended = c.completed + c.failed + c.timedOut - (c.reused ?? 0);
   const rate = jobsPerMinute({ ended, remaining, startedAtMs: c.startedAtMs, window }, now);
   const response: BatchStatusResponse = {
     batch: toBatch(state, (key) => parts.store.get(key)),

@@ -8,6 +8,7 @@ import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, RoundRecord, StoredResult } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
+import { KeyGroups } from '../kernel/records/key-groups.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
@@ -40,12 +41,16 @@ export async function holders(view: EngineView, report: (fault: string) => void)
 export async function recount(view: EngineView, report: (fault: string) => void): Promise<void> {
   const held = await holders(view, report);
   const families = new FamilyIndex();
+  const groups = new KeyGroups();
   for await (const records of joinRecords(view)) {
     if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
+    if (records.batch !== undefined && records.submission !== undefined)
+      groups.add(records.batchId, records.submission);
     await recountBatch(records, held, report);
     recountRounds(view, records, report);
   }
   await recountFamilies(view, families, report);
+  await recountGroups(view, groups, report);
   await recountOrphans(view, report);
   for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
 }
@@ -98,6 +103,17 @@ async function recountFamilies(
     expected.delete(familyId);
   }
   for (const familyId of expected.keys()) report(`the record of the family of batch ${familyId} is missing`);
+}
+
+/** Each record of studies whose runs can have the same keys lists those that exist: no other, and, unless it is of an older version, all. */
+async function recountGroups(view: EngineView, groups: KeyGroups, report: (fault: string) => void): Promise<void> {
+  const expected = new Map(groups.records());
+  for await (const [key, record] of wholeRecords(view, allOf('key-group'))) {
+    const members = new Set(JSON.parse(expected.get(idOf(key)) ?? '[]') as string[]);
+    for (const batchId of JSON.parse(record) as string[]) {
+      if (!members.has(batchId)) report(`the record ${key} lists batch ${batchId}, which is not one of its studies`);
+    }
+  }
 }
 
 async function recountBatch(

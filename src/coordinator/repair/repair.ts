@@ -6,6 +6,7 @@ import { Level } from 'level';
 import { mkdir, rm } from 'node:fs/promises';
 import { decodeBatch, decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
+import { KeyGroups } from '../kernel/records/key-groups.ts';
 import { makeStore } from '../kernel/storage/create-store.ts';
 import { lockDirectory } from '../kernel/storage/directory-lock.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
@@ -45,6 +46,7 @@ const REPAIRED_KINDS = [
   'submission',
   'open',
   'family',
+  'key-group',
   'job',
   'result',
   'requeue',
@@ -102,6 +104,7 @@ class Repair {
   readonly #report: RepairReport = { records: 0, findings: [], losses: 0 };
   readonly #unplaced: Unplaced;
   readonly #families = new FamilyIndex();
+  readonly #groups = new KeyGroups();
   #group: [string, string][] = [];
 
   constructor(store: Store, unplaced: Unplaced, now: number, progress: Progress) {
@@ -153,6 +156,7 @@ class Repair {
     for await (const records of joinRecords(view)) await this.#batch(view, records, held, kept, batches);
     await this.#roundsWithoutBatch(view, batches);
     for (const [familyId, family] of this.#families.records()) await this.#put([[keys.family(familyId), family]]);
+    for (const [group, members] of this.#groups.records()) await this.#put([[keys['key-group'](group), members]]);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
     await this.#others(view);
@@ -225,6 +229,7 @@ class Repair {
     await this.#put([[keys.submission(batchId), submission]]);
     batches.add(batchId);
     this.#families.add(state.context);
+    this.#groups.add(batchId, submission);
     for (const jobId of repair.held) kept.add(jobId);
   }
 

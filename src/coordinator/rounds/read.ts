@@ -1,4 +1,5 @@
 /** Readings of the rounds of adaptive studies: the list, one round, its results once its runs have ended, and the check of all of them. */
+import { reasonOf } from '../../domain/runs/run-end.ts';
 import { runClassOf, type RunClass } from '../../analysis/table/run-class.ts';
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
@@ -210,7 +211,7 @@ export function jobRecord(view: Pick<StoreView, 'get'>, { context }: BatchState,
 /** A run without a record is untouched, or was cancelled with its study. */
 export function classOf({ context }: BatchState, job: JobRecord | undefined): RunClass {
   if (job === undefined) return context.cancelRequested ? 'cancelled' : 'open';
-  return runClassOf(job.value, job.attempts.at(-1)?.reason ?? null);
+  return runClassOf(job.value, reasonOf(job));
 }
 
 function toRow(

@@ -9,6 +9,7 @@ import { type WorkRequest, workRequestOf } from '../scheduling/work-request.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { toJob } from '../kernel/records/to-resource.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
+import { takeOrClaim, takesResults, type ReuseParts } from '../reuse/take-results.ts';
 import { uploads, type ObjectStorePart } from '../files/run-place.ts';
 import { cancelUnreadable } from './lost-rows.ts';
 import { reassign, type WaitingParts } from './waiting-runs.ts';
@@ -17,7 +18,7 @@ import { batchOrThrow, jobOrThrow, runnerOrThrow } from '../kernel/records/looku
 import { recordContact } from './contact.ts';
 
 /** The parts of the assignment of runs. */
-export interface ClaimParts extends WaitingParts, ObjectStorePart {
+export interface ClaimParts extends WaitingParts, ObjectStorePart, ReuseParts {
   turns: Turns;
   scheduler: Scheduler;
   longPolls: LongPolls<ClaimResponse>;
@@ -42,10 +43,14 @@ export async function claim(
     parts.longPolls.noteRequest(runnerId);
     const again = unacknowledged(turn, runnerId, holding ?? []).slice(0, maxJobs);
     const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length, ahead);
-    const planned = workRequest === undefined ? [] : parts.scheduler.plan([workRequest], turn.now);
-    const assigned = apply(parts, turn, planned).map((it) => it.jobId);
-    const moved = workRequest === undefined ? [] : reassign(parts, turn, [workRequest]);
-    return answer(parts, turn, [...again, ...assigned, ...moved.map((it) => it.jobId)]);
+    if (workRequest === undefined) return answer(parts, turn, again);
+    const picks = parts.scheduler.plan([workRequest], turn.now);
+    const claimed = assign(parts, turn, picks, (left) => {
+      const further = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length - left.length, ahead);
+      return further === undefined ? [] : [further];
+    });
+    const moved = reassign(parts, turn, [workRequest]);
+    return answer(parts, turn, [...again, ...[...claimed, ...moved].map((it) => it.jobId)]);
   });
   await written;
   if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
@@ -61,7 +66,8 @@ export async function claim(
 export async function servePendingPolls(parts: ClaimParts): Promise<void> {
   if (parts.longPolls.size === 0 || (!parts.scheduler.hasWork && parts.crowded.size === 0)) return;
   const { value, written } = parts.turns.runNow('serve-waiting', (turn) => {
-    const picks = apply(parts, turn, parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now));
+    const planned = parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now);
+    const picks = assign(parts, turn, planned, (claimed) => pendingWorkRequests(parts, turn, jobsByRunner(claimed)));
     turn.deliverFacts();
     const moved = reassign(parts, turn, pendingWorkRequests(parts, turn, jobsByRunner(picks)));
     turn.deliverFacts();
@@ -105,20 +111,38 @@ function unacknowledged(turn: Turn, runnerId: string, holding: readonly AttemptR
   return held.map((it) => it.jobId).filter((it) => !named.has(it) && turn.state('job', it)?.value === 'Claimed');
 }
 
-/** Returns the runs that are claimed now. One whose record is missing or damaged is set aside: it must not keep all others from the pool. */
-function apply({ scheduler }: ClaimParts, turn: Turn, picks: readonly RunAssignment[]): RunAssignment[] {
-  return picks.filter(({ runnerId, jobId, index }) => {
-    const { now } = turn;
-    const type = 'CLAIM';
-    try {
-      turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
-      return true;
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      scheduler.setAside(batchIdOf(jobId), runIdOf(jobId));
-      return false;
-    }
-  });
+/**
+ * Ends the assigned runs whose results are known, and claims the others. The capacity that such runs leave is given to other studies:
+ * `more` returns the requests for it. Returns the claimed runs.
+ */
+function assign(
+  parts: ClaimParts,
+  turn: Turn,
+  picks: readonly RunAssignment[],
+  more: (claimed: readonly RunAssignment[]) => Iterable<WorkRequest>,
+): readonly RunAssignment[] {
+  const open = takeOrClaim(parts, turn, picks, (pick) => claimOne(parts, turn, pick));
+  if (open.length === picks.length) return open;
+  turn.deliverFacts();
+  const except = new Set(picks.map((it) => batchIdOf(it.jobId)));
+  const others = parts.scheduler.plan(more(open), turn.now, except);
+  // The other studies may have known results, too: the next turn finds these.
+  const claimed = others.filter((it) => !takesResults(turn, it) && claimOne(parts, turn, it));
+  return [...open, ...claimed];
+}
+
+/** False for a run whose record is missing or damaged. It is set aside: it must not keep all others from the pool. */
+function claimOne({ scheduler }: ClaimParts, turn: Turn, { runnerId, jobId, index }: RunAssignment): boolean {
+  const { now } = turn;
+  const type = 'CLAIM';
+  try {
+    turn.send('job', jobId, index === undefined ? { type, runnerId, now } : { type, runnerId, index, now });
+    return true;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    scheduler.setAside(batchIdOf(jobId), runIdOf(jobId));
+    return false;
+  }
 }
 
 /** A run that would wait on one runner may be given to another in the same turn: it is the second one's alone. */

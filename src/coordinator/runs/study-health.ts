@@ -110,6 +110,8 @@ export class StudyHealth {
           break;
         case 'job.requeued':
         case 'job.ended':
+          // A taken result ends no attempt.
+          if (fact.type === 'job.ended' && fact.reused === true) break;
           this.#onEnd(fact, this.#parts.directory.state('job', fact.jobId));
           break;
         default:

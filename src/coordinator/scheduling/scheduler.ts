@@ -177,9 +177,13 @@ export class Scheduler {
     return [...this.#batches.values()].map((it) => it.context);
   }
 
-  /** Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. */
-  plan(requests: Iterable<WorkRequest>, now: number): RunAssignment[] {
+  /** Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. `except`: none of these batches. */
+  plan(requests: Iterable<WorkRequest>, now: number, except?: ReadonlySet<Uuid>): RunAssignment[] {
     const planned = new Set<OpenBatch>();
+    for (const batch of [...(except ?? [])].flatMap((id) => this.#batches.get(id) ?? [])) {
+      this.#ranking.remove(batch);
+      planned.add(batch);
+    }
     // Asked again only for runs to wait, after every runner has as many as it can start.
     const toWait: WorkRequest[] = [];
     const assignments = this.#serve(noting(requests, toWait), now, planned);

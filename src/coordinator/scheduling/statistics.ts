@@ -38,7 +38,7 @@ export interface StatisticsContext {
 }
 
 export interface Committed {
-  /** The number of jobs that ended other than by cancellation, per batch. */
+  /** The number of jobs that ended by being executed, per batch. */
   ended: ReadonlyMap<Uuid, number>;
   /** The sum of run times and the number of completed jobs, per simulation. */
   completed: ReadonlyMap<string, { jobs: number; totalMs: number }>;
@@ -137,7 +137,8 @@ export function summarize(
   const totals: TotalsIncrement = {};
   for (const fact of facts) {
     countFact(totals, fact);
-    if (fact.type !== 'job.ended' || fact.to === 'Cancelled') continue;
+    // A taken result says nothing about how fast runs are executed.
+    if (fact.type !== 'job.ended' || fact.to === 'Cancelled' || fact.reused === true) continue;
     ended.set(fact.batchId, (ended.get(fact.batchId) ?? 0) + 1);
     if (fact.to === 'Completed') addRunTime(completed, fact, simulationOf(fact.batchId));
   }

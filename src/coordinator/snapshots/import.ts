@@ -5,6 +5,7 @@
 import type { BatchContext, RecordName } from '../../contract/records/records.ts';
 import type { JobRecord, RoundRecord } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
+import { KeyGroups } from '../kernel/records/key-groups.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import type { Store } from '../kernel/storage/store.ts';
@@ -52,12 +53,15 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
     runner: 0,
   };
   const families = new FamilyIndex();
+  const groups = new KeyGroups();
   let group = new Map<string, string>();
   for await (const record of snapshot.records) {
     check.add(record);
     for (const [key, value] of entriesOf(record)) group.set(key, value);
     if (record.key.startsWith('batch/')) families.add(record.value as unknown as BatchContext);
-    counted[splitKey(record.key).name as RecordName] += 1;
+    const { name, id } = splitKey(record.key);
+    if (name === 'submission') groups.add(id, JSON.stringify(record.value));
+    counted[name as RecordName] += 1;
     if (group.size >= GROUP) {
       await store.write(group);
       group = new Map();
@@ -67,6 +71,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
   check.finish();
   refuseIfDivergent(findings);
   for (const [familyId, family] of families.records()) group.set(keys.family(familyId), family);
+  for (const [name, members] of groups.records()) group.set(keys['key-group'](name), members);
   await store.write(group);
   return { batches: counted.batch, jobs: counted.job, results: counted.result, runners: counted.runner };
 }

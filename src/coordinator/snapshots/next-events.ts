@@ -65,6 +65,7 @@ function jobEvents(c: JobContext): Labelled[] {
     [`RUNNER_LOST: ${runnerId} is gone`, { type: 'RUNNER_LOST', ...report, cause: '' }],
     [`CLAIM_EXPIRED${at(c.dueAtMs)}`, { type: 'CLAIM_EXPIRED', now: due }],
     [`TIME_LIMIT${at(c.dueAtMs)}`, { type: 'TIME_LIMIT', now: due }],
+    ['REUSE: a finished run has the same key', { type: 'REUSE', from: '', endedAtMs: now, code: '', now }],
     ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
   ];
 }
@@ -90,10 +91,23 @@ function batchEvents(c: BatchContext): Labelled[] {
     error: undefined,
     startedAtMs: now,
   };
+  const reused: JobChange = {
+    ...completed,
+    runnerId: undefined,
+    attempt: 0,
+    from: 'Pending',
+    touched: false,
+    startedAtMs: undefined,
+    reused: true,
+    ...(c.selectsRuns === true ? { index: c.next } : {}),
+  };
   const changed = (change: JobChange): AnyEvent => ({ type: 'JOBS_CHANGED', changes: [change], now });
   const pending = c.totalJobs - c.next - c.cancelledAhead + c.requeued;
   return [
     ...(pending > 0 ? [['JOBS_CHANGED: a run is claimed', changed(claimed)] satisfies Labelled] : []),
+    ...(c.reuse !== undefined && c.next < c.totalJobs
+      ? [['JOBS_CHANGED: a run has the result of another one', changed(reused)] satisfies Labelled]
+      : []),
     ...(c.running > 0 ? [['JOBS_CHANGED: a run completes', changed(completed)] satisfies Labelled] : []),
     ['CANCEL', { type: 'CANCEL', reason: undefined, now }],
     ['SETTLE: every requirement is settled', { type: 'SETTLE', runId: 0, now }],

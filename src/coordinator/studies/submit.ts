@@ -25,6 +25,7 @@ import type {
 } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { joinFamily } from '../kernel/records/family.ts';
+import { groupOf, joinGroup } from '../kernel/records/key-groups.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { encodeSubmission } from '../kernel/records/study-cache.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
@@ -86,6 +87,7 @@ export function openBatch(
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
   joinFamily(turn, input);
+  joinGroup(turn, batchId, groupOf(submission.config, seed));
   // The runs of a derived batch complete those of the parent, or are a part of them on purpose.
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),
@@ -160,12 +162,13 @@ function pinOf({ container }: ComputeConfig, origin: Origin | undefined): Pick<B
 function policyInput(
   { policy = {} }: BatchSubmission,
   totalJobs: number,
-): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'stopWhen' | 'priority'> {
-  const { canary_runs: canaryRuns, max_failures: limit, stop_when: stopWhen, priority } = policy;
+): Pick<BatchInput, 'canaryRuns' | 'maxFailures' | 'stopWhen' | 'reuse' | 'priority'> {
+  const { canary_runs: canaryRuns, max_failures: limit, stop_when: stopWhen, reuse, priority } = policy;
   return {
     ...(canaryRuns === undefined ? {} : { canaryRuns }),
     ...(limit === undefined ? {} : { maxFailures: typeof limit === 'number' ? limit : shareOf(limit, totalJobs) }),
     ...(stopWhen === undefined ? {} : { stopWhen }),
+    ...(reuse === undefined || reuse === 'none' ? {} : { reuse }),
     ...(priority === undefined ? {} : { priority }),
   };
 }

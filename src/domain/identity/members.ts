@@ -83,7 +83,12 @@ export const MEMBERS: readonly Member[] = [
   member('/config/correlations/*/rank', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/adaptive/algorithm', 'design', 'none', 'It chooses the runs.'),
 
-  member(`${COMPUTE}/container/image`, 'design', 'direct', 'The image has the model.'),
+  member(
+    `${COMPUTE}/container/image`,
+    'design',
+    'none',
+    'The image has the model. Its digest is in the key, and not its name.',
+  ),
   member(`${COMPUTE}/container/environment`, 'design', 'direct', 'The simulation reads it.', {}),
   member(`${COMPUTE}/container/cpu_request`, 'execution', 'none', 'It reserves a share of a machine.'),
   member(`${COMPUTE}/container/memory_request`, 'execution', 'none', 'It reserves a share of a machine.'),
@@ -122,6 +127,13 @@ export const MEMBERS: readonly Member[] = [
     [],
   ),
   member('/policy/code', 'execution', 'none', 'Which runners may execute runs; each run names its code.', 'any'),
+  member(
+    '/policy/reuse',
+    'execution',
+    'none',
+    'Whether results of finished runs are taken; they are the same to the bit.',
+    'none',
+  ),
   member('/policy/priority', 'judgement', 'none', 'What the study is worth to people.', 0),
 
   member('/requirements', 'judgement', 'none', 'What the runs are to show.', []),

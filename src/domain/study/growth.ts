@@ -123,6 +123,9 @@ export function rerunOf(
   if ((runIds?.length ?? 0) > LIMITS.selectionLength) return tooLong('too many characters', LIMITS.selectionLength);
   // The design as it was where its runs are the same, so that an unchanged configuration keeps its hash.
   const rerun = derived(submission, isWhole ? design : { ...design, run_ids: runIds }, name);
+  // Its runs are there to be executed again.
+  const { reuse, ...policy } = rerun.policy ?? {};
+  if (reuse !== undefined) rerun.policy = policy;
   if (selection.count < held) ruleOut(rerun);
   if (version !== undefined) rerun.config.simulation = { ...rerun.config.simulation, version };
   if (image !== undefined) {

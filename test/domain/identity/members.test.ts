@@ -5,6 +5,7 @@ import { packageRoot } from '../../../src/base/package.ts';
 import { registry } from '../../../src/contract/build.ts';
 import { BatchSubmission } from '../../../src/contract/study.ts';
 import { acceptsSeed, designHash, differences } from '../../../src/domain/identity/design.ts';
+import { runKey } from '../../../src/domain/reuse/run-key.ts';
 import { MEMBERS } from '../../../src/domain/identity/members.ts';
 import type { BatchSubmission as Submission } from '../../../src/contract/types.ts';
 import { study } from '../../support/studies.ts';
@@ -101,6 +102,7 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/policy/stop_when': ['settled', 'precise'],
   '/policy/precision': [[{ output: 'miss', statistic: 'mean', half_width: 1 }], []],
   '/policy/code': ['pin', 'any'],
+  '/policy/reuse': ['all', 'none'],
   '/policy/priority': [1, 2],
   '/requirements': [[{ name: 'hit', output: 'miss', condition: '< 1', probability: 0.9 }], []],
   '/outputs': [{ miss: { units: 'm' } }, { miss: { units: 'km' } }],
@@ -130,6 +132,12 @@ function whole(changed?: string): Submission {
   return submission as unknown as Submission;
 }
 
+/** The key of a run with these parameters. */
+function keyOf({ config }: Submission): string {
+  const code = { digest: config.simulation.code!.sha256 };
+  return runKey(config, { code, parameters: { mass: 1 }, randomSeed: 2 });
+}
+
 describe('domain/identity/members', () => {
   it('has a row and an example for every member of the schema, and none besides', () => {
     const members = leaves(BatchSubmission as unknown as Schema, '').sort();
@@ -150,6 +158,12 @@ describe('domain/identity/members', () => {
       expect(Object.values(others).flat()).to.deep.equal([]);
       const isDesign = part === 'design' && !pointer.endsWith('/seed');
       expect(designHash(changed) !== designHash(base)).to.equal(isDesign);
+    });
+  }
+
+  for (const { pointer, key } of MEMBERS) {
+    it(`${pointer}: another value ${key === 'direct' ? 'changes' : 'does not change'} the key of a run with the same parameters`, () => {
+      expect(keyOf(whole(pointer)) !== keyOf(whole())).to.equal(key === 'direct');
     });
   }
 

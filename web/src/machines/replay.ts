@@ -73,6 +73,9 @@ function stateOf(job: Job, history: JobHistory): JobState {
     error: job.error_message,
     attempts: history.attempts.map(recordOf),
     attemptsOmitted: history.attempts_omitted,
+    reusedFrom: job.reused_from?.job_id,
+    reusedEndedAtMs: msOf(job.reused_from?.ended_at),
+    reusedCode: undefined,
   };
   return { value: job.status, context };
 }

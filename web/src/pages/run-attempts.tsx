@@ -1,10 +1,26 @@
 /** The attempts of a run: how each ended, on which runner, when. */
 import type { Attempt, Job, JobHistory } from '../../../src/contract/types.ts';
+import { runIdOf } from '../../../src/domain/ids.ts';
+import { hrefOf } from '../router.ts';
 import { Command, Empty } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { duration, Time } from '../parts/time.tsx';
 
 export function Attempts({ history, job }: { history: JobHistory; job: Job }) {
+  if (job.reused_from !== undefined) {
+    const { job_id: id, batch_id: batchId, ended_at: ended } = job.reused_from;
+    return (
+      <div className="stack reused">
+        <p>
+          Not executed: it has the result of <a href={hrefOf(['jobs', id])}>run #{runIdOf(id)}</a> of study{' '}
+          <a href={hrefOf(['batches', batchId])} className="mono">
+            {batchId.slice(0, 8)}
+          </a>
+          , which ended <Time at={ended} /> with the same code, parameters, seed and environment.
+        </p>
+      </div>
+    );
+  }
   if (history.attempts.length === 0) {
     return (
       <Empty title={job.status === 'Pending' ? 'Waiting for a runner.' : 'It was never handed out.'}>

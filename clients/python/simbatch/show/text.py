@@ -113,7 +113,8 @@ def batch_title(batch: Batch) -> str:
     resource = batch.resource
     done = f"{resource['completed_jobs'] + resource['failed_jobs']} of {resource['total_jobs']} runs ended"
     failed = f", {resource['failed_jobs']} failed" if resource["failed_jobs"] else ""
-    return f"{resource['name']}: {resource['status']}, {done}{failed}{_growth(resource)} ({batch.id})"
+    reused = f", {resource['reused_jobs']} reused" if resource.get("reused_jobs") else ""
+    return f"{resource['name']}: {resource['status']}, {done}{failed}{reused}{_growth(resource)} ({batch.id})"
 
 
 def _growth(resource: Mapping[str, Any]) -> str:

@@ -206,6 +206,10 @@ class Policy:
     code: Optional[str] = None
     """`pin`: the code of the first attempt that started executes all runs; runners with another code are given none."""
 
+    reuse: Optional[str] = None
+    """`all`: a run with the same key as a finished run of the coordinator (code, parameters, seed, environment, rules) gets its result and is not
+    executed. `family`: only results of the study that this one grew from, its extensions and its reruns. `none`, the default: every run is executed."""
+
     def member(self) -> Dict[str, Any]:
         """The policy as a submission has it."""
         return given(
@@ -215,4 +219,5 @@ class Policy:
             stop_when=self.stop_when,
             precision=[one.member() if isinstance(one, Precision) else dict(one) for one in self.precision] or None,
             code=self.code,
+            reuse=self.reuse,
         )

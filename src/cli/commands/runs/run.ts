@@ -1,5 +1,6 @@
 /** `simbatch run`: shows one run with its parameters, attempts and result. */
 import type { Command } from 'commander';
+import { runIdOf } from '../../../domain/ids.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
 import type {
   Attempt,
@@ -36,7 +37,7 @@ export function runCommand(): Command {
       }
       await writeLine(renderPairs(jobPairs(job), outputWidth()));
       await section('parameters', parameterLines(job));
-      await section('attempts', attemptLines(history));
+      await section('attempts', attemptLines(history, job.reused_from !== undefined));
       if (live !== undefined) await section('live telemetry', typeof live === 'string' ? live : liveLines(live));
       if (result !== null) await section('result', resultLines(result));
     });
@@ -89,6 +90,10 @@ function jobPairs(job: Job): Pair[] {
     ['claimed', job.claimed_at && formatTimestamp(job.claimed_at)],
     ['started', job.started_at && formatTimestamp(job.started_at)],
     ['ended', job.completed_at && formatTimestamp(job.completed_at)],
+    [
+      'result of',
+      job.reused_from && `${job.reused_from.batch_id}/${runIdOf(job.reused_from.job_id)}, which was executed`,
+    ],
     ['error', job.error_message, 'bad'],
   ];
 }
@@ -109,7 +114,7 @@ const ATTEMPTS: readonly Column[] = [
   { name: 'message', shrink: 30 },
 ];
 
-function attemptLines(history: JobHistory): string {
+function attemptLines(history: JobHistory, isReused: boolean): string {
   const row = ({ attempt, runner_id, claimed_at, outcome, message = '', ...rest }: Attempt): (string | number)[] => {
     const { started_at, ended_at } = rest;
     const took =
@@ -118,7 +123,7 @@ function attemptLines(history: JobHistory): string {
         : (Date.parse(ended_at) - Date.parse(started_at)) / 1000;
     return [attempt, runner_id, formatTimestamp(claimed_at), formatDuration(took), outcome ?? 'open', message];
   };
-  if (history.attempts.length === 0) return 'none yet';
+  if (history.attempts.length === 0) return isReused ? 'none: it was not executed' : 'none yet';
   const table = renderTable(ATTEMPTS, history.attempts.map(row), { width: outputWidth() - INDENT });
   return history.attempts_omitted > 0 ? `${history.attempts_omitted} earlier attempts are not shown\n${table}` : table;
 }

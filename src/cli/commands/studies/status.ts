@@ -101,6 +101,7 @@ function batchPairs(status: BatchStatusResponse): Pair[] {
     ],
     ['runs', formatCounts(counts)],
     ['early ends', earlyEnds(batch)],
+    ['reused', reusedRuns(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
     ['time left', isOpen && batch.waiting_for_rows !== true ? timeLeftText(status) : undefined],
     ['stragglers', stragglersText(status)],
@@ -136,6 +137,12 @@ function historyLines(events: BatchHistory['events']): string[] {
 const earlyEnds = ({ terminated_jobs: count }: Batch): string | undefined =>
   count === undefined ? undefined : `${plural(count, 'failed run')} met an early-termination condition`;
 
+/** The ended runs that were not executed. */
+const reusedRuns = ({ reused_jobs: count }: Batch): string | undefined =>
+  count === undefined
+    ? undefined
+    : `${plural(count, 'run')} not executed: the results of finished runs with the same key`;
+
 async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   const pool = await client.runners();
   const open: Batch[] = [];
@@ -155,7 +162,8 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;
     await writeLine();
-    const ended = `${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended`;
+    const reused = batch.reused_jobs === undefined ? '' : `, ${batch.reused_jobs} reused`;
+    const ended = `${doneOf(counts)} of ${plural(batch.total_jobs, 'run')} ended${reused}`;
     const waiting = batch.waiting_for_rows === true ? ', waits for rows' : '';
     await writeText([
       `${shortId(batch.id)}  ${printable(batch.name)}: ${ended}${waiting}`,

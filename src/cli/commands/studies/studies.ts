@@ -40,6 +40,7 @@ export const studyColumns = (nowMs: number): ListColumn<Batch>[] => [
     cell: runsOf,
   },
   { name: 'completed', key: 'completed', align: 'right', value: (it) => it.completed_jobs, wide: true },
+  { name: 'reused', key: 'reused', align: 'right', value: (it) => it.reused_jobs ?? 0, wide: true },
   {
     name: 'failed',
     key: 'failed',

@@ -1,4 +1,5 @@
 /** The manifest of a study, written by the analysis worker from the stored records. */
+import { codeOf as codeIn, reasonOf } from '../../../domain/runs/run-end.ts';
 import { createHash } from 'node:crypto';
 import { type ManifestRound, type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
 import { manifestLines } from '../../../analysis/manifest/write.ts';
@@ -113,6 +114,7 @@ async function* allRuns(
         ...drawn(run.runId),
         class: classOf(run),
         ...codeOf(run),
+        ...originOf(run),
         result_digest: digestOf(run, names),
       };
     }
@@ -120,13 +122,17 @@ async function* allRuns(
   for (; index < selection.count; index++) yield untouched(index);
 }
 
-const classOf = ({ job }: StoredRun): RunClass => runClassOf(job!.value, job!.attempts.at(-1)?.reason);
+const classOf = ({ job }: StoredRun): RunClass => runClassOf(job!.value, reasonOf(job!));
 
 /** The code of the last attempt, where it is known. */
 function codeOf({ job }: StoredRun): Pick<ManifestRun, 'code'> {
-  const code = job?.attempts.at(-1)?.code;
+  const code = job && codeIn(job);
   return code === undefined ? {} : { code };
 }
+
+/** The run whose result it has. */
+const originOf = ({ job }: StoredRun): Pick<ManifestRun, 'reused_from'> =>
+  job?.reusedFrom === undefined ? {} : { reused_from: job.reusedFrom };
 
 /** SHA-256 of the result as `GET /jobs/{job_id}/results` sends it; null where there is none. */
 function digestOf({ job, result }: StoredRun, names: readonly string[]): string | null {

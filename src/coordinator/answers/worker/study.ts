@@ -1,4 +1,6 @@
 /** A study in the analysis worker: its table of runs and its configuration. */
+import { reasonOf } from '../../../domain/runs/run-end.ts';
+import { INITIAL_HISTORY } from '../../../../machines/job-context.ts';
 import { MoveTally } from '../../../../machines/job-parts/moves.ts';
 import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
@@ -155,18 +157,8 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
 }
 
 function addMoves(moves: MoveTally, job: JobRecord, { createdAtMs, timeLimitMs }: ReadingHead): void {
-  const { value, attempts, attemptsOmitted, retries, losses, infrastructureFaults, completedAtMs, error } = job;
-  const context = {
-    attempts,
-    attemptsOmitted,
-    retries,
-    losses,
-    infrastructureFaults,
-    completedAtMs,
-    error,
-    timeLimitMs,
-  };
-  moves.add({ value, context }, createdAtMs);
+  const { value, ...context } = job;
+  moves.add({ value, context: { ...INITIAL_HISTORY, ...context, timeLimitMs } }, createdAtMs);
 }
 
 const TERMINAL: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Timeout', 'Cancelled']);
@@ -186,7 +178,7 @@ function recordOf(
   sampler: Sampler,
   conditions: readonly TerminationCondition[],
 ): Omit<RunRecord, 'row'> {
-  const reason = job.attempts.at(-1)?.reason ?? null;
+  const reason = reasonOf(job);
   const message = job.error ?? result?.error_message ?? null;
   const isTerminated = reason === 'early_termination';
   const rule = isTerminated ? (result?.terminated_by ?? metCondition(message, conditions)) : undefined;

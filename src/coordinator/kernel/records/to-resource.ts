@@ -15,6 +15,7 @@ import type {
   JobStatus,
   JobRecord,
   ReportedResult,
+  ReusedFrom,
   Runner,
   StoredResult,
   TelemetryTally,
@@ -22,7 +23,8 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
-import { runIdOf } from '../../../domain/ids.ts';
+import { batchIdOf, runIdOf } from '../../../domain/ids.ts';
+import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { decodeRead } from '../../../domain/runs/look-ups.ts';
 import { childrenOf, type ReadRecord } from './family.ts';
 import type { Study } from './study-cache.ts';
@@ -79,8 +81,17 @@ export function toJob({ value, context: c }: JobState, study: Study): Job {
     timeout_secs: c.timeLimitMs / 1000,
     created_at: study.createdAt,
   };
-  return present(own, c);
+  const job = present(own, c);
+  if (c.reusedFrom !== undefined) job.reused_from = reusedFrom(c.reusedFrom, c.reusedEndedAtMs ?? 0);
+  return job;
 }
+
+/** The run that a result was taken from. */
+export const reusedFrom = (jobId: Uuid, endedAtMs: number): ReusedFrom => ({
+  job_id: jobId,
+  batch_id: batchIdOf(jobId),
+  ended_at: timestamp(endedAtMs),
+});
 
 export function toJobHistory({ value, context: c }: JobState): JobHistory {
   return {
@@ -116,6 +127,7 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
     if (c.stopWhen === 'settled') batch.settled_at_run_id = c.settledAtRunId;
   }
   if (c.terminated !== undefined) batch.terminated_jobs = c.terminated;
+  if (c.reused !== undefined) batch.reused_jobs = c.reused;
   if (c.labels !== undefined) batch.labels = c.labels;
   if (c.parent !== undefined) batch.parent = { batch_id: c.parent.batchId, relation: c.parent.relation };
   const children = childrenOf(read, c);
@@ -217,11 +229,10 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
  */
 export function toResult(
   { job_id, read, ...result }: StoredResult,
-  { value, attempts }: Pick<JobRecord, 'value' | 'attempts'>,
+  job: Pick<JobRecord, 'value' | 'attempts' | 'reusedFrom'>,
   namesOf: (jobId: Uuid) => readonly string[] | undefined,
 ): JobResult {
-  const reason = value === 'Completed' ? null : (attempts.at(-1)?.reason ?? null);
-  const shown: JobResult = { job_id, run_id: runIdOf(job_id), status: value, reason, ...result };
+  const shown: JobResult = { job_id, run_id: runIdOf(job_id), status: job.value, reason: reasonOf(job), ...result };
   if (read === '') shown.parameters_read = 'all';
   else if (read !== undefined) {
     const names = namesOf(job_id);

@@ -22,6 +22,8 @@ export const keys = {
   /** Stored state of a touched job. */
   job: (id: Uuid) => `!job!${id}`,
   result: (jobId: Uuid) => `!result!${jobId}`,
+  /** The batches whose runs can have the same keys; see `key-groups.ts`. Follows from their submissions. */
+  'key-group': (group: string) => `!key-group!${group}`,
   /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
   verdicts: (id: Uuid) => `!verdicts!${id}`,
   /** A round of an adaptive batch. Never changes. */

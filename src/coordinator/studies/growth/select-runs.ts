@@ -2,11 +2,12 @@
  * Selection of the runs of a batch by their states, failures, requirements and numbers. The records are read from a view of the
  * store in slices of the event loop, and the result costs what its ranges cost.
  */
+import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { outcomeOf, parseRequirement, type ParsedRequirement } from '../../../analysis/requirements/requirement.ts';
 import { CLASS_CODES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { closestMatch } from '../../../base/text/closest-match.ts';
-import type { BatchSubmission, JobStatus, RunSelect, StoredResult, Uuid } from '../../../contract/types.ts';
+import type { BatchSubmission, JobRecord, JobStatus, RunSelect, StoredResult, Uuid } from '../../../contract/types.ts';
 import { jobId, runIdOf } from '../../../domain/ids.ts';
 import { numericOutputs } from '../../../domain/runs/outputs.ts';
 import { appendRun, type RunRange } from '../../../domain/runs/run-ranges.ts';
@@ -180,9 +181,9 @@ export async function* terminalRuns(
   for await (const chunk of view.entries(range, { chunkSize: CHUNK })) {
     const wanted = chunk.filter(([key]) => among.indexOf(runIdOf(idOf(key))) !== undefined);
     yield* parts.share.mapped(wanted, ([key, record]): RunFacts => {
-      const { value, attempts } = JSON.parse(record) as { value: JobStatus; attempts: { reason?: string }[] };
+      const job = JSON.parse(record) as JobRecord;
       const id = idOf(key);
-      return { jobId: id, runId: runIdOf(id), status: value, reason: attempts.at(-1)?.reason ?? null };
+      return { jobId: id, runId: runIdOf(id), status: job.value, reason: reasonOf(job) };
     });
   }
 }

@@ -81,13 +81,14 @@ describe('coordinator/answers/table', () => {
   it('has the columns of runs, then parameters, declared outputs and the others as they appear, with types and units', async () => {
     const { columns } = await tableOf(scene, open);
     const shown = columns.slice(11).map((it) => `${it.name} ${it.type} ${it.units}`);
-    expect(shown.slice(0, 11)).to.deep.equal([
+    expect(shown.slice(0, 12)).to.deep.equal([
       'execution_secs number s',
       'error_message text null',
       'terminated_by text null',
       'would_terminate text null',
       'telemetry_lost number null',
       'code text null',
+      'reused_from text null',
       'parameters.mass number kg',
       'parameters.wind number m/s',
       'outputs.miss_m number m',

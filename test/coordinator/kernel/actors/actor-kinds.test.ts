@@ -115,6 +115,9 @@ const full: JobContext = {
   completedAtMs: 3,
   dueAtMs: 4,
   error: 'e',
+  reusedFrom: 'j',
+  reusedEndedAtMs: 6,
+  reusedCode: 'c',
 };
 
 function historyOf(context: JobContext): JobHistoryState {

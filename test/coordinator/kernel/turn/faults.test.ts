@@ -206,7 +206,7 @@ describe('coordinator/kernel/turn', () => {
     const bytes: number[] = [];
     for (const count of [1, 1_000_000]) {
       const before = scene.store.bytesWritten;
-      const id = await scene.submit({ runs: 1_000_000, runsOverride: count });
+      const id = await scene.submit({ runs: 1_000_000, runsOverride: count, seed: count });
       bytes.push(scene.store.bytesWritten - before);
       expect((await scene.api.batch(id)).jobs_by_status.Pending).to.equal(count);
     }

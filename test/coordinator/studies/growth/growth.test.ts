@@ -103,6 +103,7 @@ describe('coordinator/studies/growth', () => {
       const submission: BatchSubmission = {
         ...study({
           runs,
+          seed: runs,
           config: { monte_carlo: { sampling_method: 'quasi_monte_carlo', run_ids: `0-${runs - 1}:2`, replicate: 3 } },
           policy: { canary_runs: 2, max_failures: '5%', priority: 1, stop_when: 'settled' },
         }),

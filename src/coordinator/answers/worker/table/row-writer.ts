@@ -1,4 +1,5 @@
 /** Writes runs into the columns of a chunk. */
+import { codeOf, reasonOf as endReasonOf } from '../../../../domain/runs/run-end.ts';
 import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
 import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
@@ -17,8 +18,7 @@ interface RunValue {
 }
 
 /** Why the last attempt failed; null for a run that completed. */
-const reasonOf = ({ run: { job } }: Row): string | null =>
-  job === undefined || job.value === 'Completed' ? null : (job.attempts.at(-1)?.reason ?? null);
+const reasonOf = ({ run: { job } }: Row): string | null => (job === undefined ? null : endReasonOf(job));
 
 const messageOf = ({ run: { job, result } }: Row): string | null => job?.error ?? result?.error_message ?? null;
 
@@ -48,7 +48,8 @@ const RUN_VALUES: Readonly<Record<RunColumn, RunValue>> = {
   reason: { kinds: JOB, of: reasonOf },
   attempt: { kinds: JOB, of: ({ run }) => run.job?.attempt ?? 0 },
   runner_id: { kinds: JOB, of: ({ run }) => run.job?.runnerId },
-  code: { kinds: JOB, of: ({ run }) => run.job?.attempts.at(-1)?.code },
+  code: { kinds: JOB, of: ({ run }) => run.job && codeOf(run.job) },
+  reused_from: { kinds: JOB, of: ({ run }) => run.job?.reusedFrom },
   started_at: { kinds: JOB, of: ({ run }) => run.job?.startedAtMs },
   ended_at: { kinds: JOB, of: endOf },
   execution_secs: { kinds: RESULT, of: ({ run }) => run.result && executionSecsOf(run.result) },
