@@ -6,7 +6,9 @@ import csv
 import hashlib
 import json
 import math
+import multiprocessing
 import os
+import pickle
 import socket
 import struct
 import sys
@@ -177,6 +179,32 @@ def test_failed_points_are_executed_again_once_a_call(fake):
     assert [body.get("retry_failed") for body in bodies][:2] == [True, None] and bodies[0]["label"] == "mine"
 
 
+def test_a_pickle_has_no_credential_and_finds_the_same_study(fake, folder, monkeypatch):
+    for name in ("SVC_TOKEN", "SVC_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    secret = folder / "token"
+    secret.write_text("a-secret-of-mine")
+
+    def made(**given):
+        return sb.connect(fake.url, retry_s=5, **given).evaluator("rocket", version="1", inputs=["x"], outputs=["y"], failed="raise", budget=7)
+
+    f = made(token_file=secret)
+    data = pickle.dumps(f)
+    assert b"a-secret" not in data
+    g = pickle.loads(data)
+    fake.answers = [answer(200, []), answer(200, []), answer(200, {"batch_id": "a"}), answer(200, {}), answer(200, [open_batch("a")]), done(1.5)]
+    assert g([[1.0]]).tolist() == [[1.5]] and (g.inputs, g.outputs, repr(g)) == (f.inputs, f.outputs, repr(f))
+    submission = next(json.loads(body) for method, path, _, body in fake.requests if (method, path) == ("POST", "/jobs"))
+    assert submission["config"]["monte_carlo"]["runs"] == 7 and set(submission["labels"]) == {"evaluator"}
+    assert all(headers["Authorization"] == "Bearer a-secret-of-mine" for _, _, headers, _ in fake.requests)
+    monkeypatch.setenv("SVC_TOKEN", "of-the-environment")
+    assert b"of-the-env" not in pickle.dumps(made())
+    with pytest.raises(TypeError, match="given as token= cannot be pickled.*token_file="):
+        pickle.dumps(made(token="a-secret-of-mine"))
+    with pytest.raises(TypeError, match="noise=True cannot be pickled"):
+        pickle.dumps(sb.connect(fake.url).evaluator("rocket", version="1", inputs=["x"], noise=True))
+
+
 # By the real program.
 
 
@@ -243,6 +271,15 @@ def test_points_are_executed_once_and_come_back_in_order(local, capsys):
     assert f([[1.0]]).tolist() == [[2, 2]] and f.cached == 1
     assert f([[1.0], [0.5]]).tolist() == [[2, 2], [1, 1.25]] and f.cached == 0
     assert f.batch.id != g.batch.id and executed(local) == [0.5, 1, 1, 2]
+
+
+def test_processes_that_get_the_evaluator_share_its_points(local):
+    f = study(local).evaluator(workers=2, outputs=["y"], progress=False)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.map(f, [[[1.0], [2.0]], [[2.0], [3.0]], [[1.0]]], chunksize=1)
+    assert [values[:, 0].tolist() for values in found] == [[2, 5], [5, 10], [2]]
+    assert f([[3.0], [2.0], [1.0]])[:, 0].tolist() == [10, 5, 2] and f.cached == 3
+    assert executed(local) == [1, 2, 3]
 
 
 def test_noise_has_a_run_for_every_row_and_the_same_runs_for_a_repeated_program(local):

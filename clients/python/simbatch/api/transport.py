@@ -42,21 +42,32 @@ class Transport:
         endpoint: Optional[str] = None,
         *,
         token: Optional[str] = None,
+        token_file: Optional[PathLike] = None,
         ca_file: Optional[PathLike] = None,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         retry_s: float = DEFAULT_RETRY_S,
     ) -> None:
-        """See `simbatch.connect`. Raises SimbatchError for an address, a token or a CA file that cannot be used."""
+        """See `simbatch.connect`; `token` was read from `token_file`, where both are given. Raises SimbatchError for an address, a token or a CA file that cannot be used."""
         self.endpoint = (endpoint or os.environ.get("SVC_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
         self.timeout_s = timeout_s
         self.retry_s = retry_s
         self.on_unreachable: Optional[Callable[[], Optional[str]]] = None
         """Called once when a request finds no coordinator; returns the address to repeat it at, or None."""
         self._token = _checked(token)
+        self._token_file = token_file
         self._local = threading.local()
         self._read_address()
         self._ca_file = ca_file
         self._tls = _tls_context(ca_file) if self._is_tls else None
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Another process opens connections of its own. The credential is not in a pickle: the process reads it where this one did."""
+        if self._token is not None and self._token_file is None and credential(None, None) != self._token:
+            raise TypeError(
+                "a connection whose credential was given as token= cannot be pickled, since the pickle would have the credential in it; "
+                "give it as token_file=, SVC_TOKEN or SVC_TOKEN_FILE, or use threads"
+            )
+        return _again, (self.endpoint, self._token_file, self._ca_file, self.timeout_s, self.retry_s)
 
     def _read_address(self) -> None:
         try:
@@ -289,6 +300,12 @@ def credential(token: Optional[str], token_file: Optional[PathLike]) -> Optional
         except OSError as error:
             raise SimbatchError(f"the token file {os.fspath(token_file)} cannot be read: {error.strerror}") from error
     return token
+
+
+def _again(endpoint: str, token_file: Optional[PathLike], ca_file: Optional[PathLike], timeout_s: float, retry_s: float) -> Transport:
+    """The transport of a pickle."""
+    token = credential(None, token_file)
+    return Transport(endpoint, token=token, token_file=token_file, ca_file=ca_file, timeout_s=timeout_s, retry_s=retry_s)
 
 
 def _checked(token: Optional[str]) -> Optional[str]:

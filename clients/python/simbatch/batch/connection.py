@@ -18,6 +18,10 @@ class Connection:
         self.local_failures: Optional[Callable[[], List[str]]] = None
         """Of a coordinator in a folder: the runners there that do not start."""
 
+    def __getstate__(self) -> Dict[str, Any]:
+        # Another process does not look after the runners of a folder.
+        return {"transport": self.transport, "local_failures": None}
+
     @property
     def endpoint(self) -> str:
         """The address of the coordinator."""

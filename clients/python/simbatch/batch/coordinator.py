@@ -36,7 +36,8 @@ def connect(
     Raises SimbatchError for an address, a token or a file that cannot be used.
     """
     secret = credential(token, token_file)
-    return Coordinator(Transport(endpoint, token=secret, ca_file=ca_file, timeout_s=timeout_s, retry_s=retry_s))
+    read_from = token_file if token is None else None
+    return Coordinator(Transport(endpoint, token=secret, token_file=read_from, ca_file=ca_file, timeout_s=timeout_s, retry_s=retry_s))
 
 
 class Coordinator(Connection):

@@ -27,6 +27,7 @@ class Evaluator:
 
     Made by `Coordinator.evaluator` and `Study.evaluator`. Every point and every result is kept by the coordinator: a point that was evaluated
     is not executed again, by no program of the same evaluator, and after a crash of anything the same calls return the same numbers.
+    It can be pickled: the processes of joblib and multiprocessing share its study, and each has connections of its own.
     """
 
     def __init__(
@@ -41,6 +42,23 @@ class Evaluator:
         self._failed, self._noise, self._retry_failed = failed, noise, retry_failed
         self._progress, self._label, self._name = progress, label, study.name
         self._home = Home(connection, study, identity)
+        self._begin()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        if self._noise:
+            raise TypeError(
+                "an evaluator with noise=True cannot be pickled: several processes would get the same runs for the same rows; "
+                "call f(X) with all rows, or from threads"
+            )
+        own = ("_lock", "_seen", "_calls", "_last", "_local", "_submitted")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def _begin(self) -> None:
+        """The members that belong to one process."""
         self._lock = threading.Lock()
         self._seen: Dict[str, bool] = {}
         self._calls: "Counter[str]" = Counter()

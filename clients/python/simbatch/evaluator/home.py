@@ -27,12 +27,22 @@ _MOST_STUDIES = 5
 class Home:
     """The study to which an evaluator appends. Threads may share it."""
 
-    def __init__(self, connection: "Connection", study: "StudyDescription", identity: str) -> None:
+    def __init__(self, connection: "Connection", study: "Optional[StudyDescription]", identity: str) -> None:
         self.identity = identity
-        self._connection, self._study = connection, study
+        self._connection = connection
+        self._study: "Optional[StudyDescription]" = study
+        self._submission: Optional[Dict[str, Any]] = None
         self._label = f"{EVALUATOR_LABEL}={identity}"
         self._lock = threading.Lock()
         self._batch: Optional[Batch] = None
+
+    def __getstate__(self) -> Dict[str, Any]:
+        # The submission in place of the study, whose function may be one that cannot be pickled.
+        return {"identity": self.identity, "connection": self._connection, "submission": self._submitted()}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(state["connection"], None, state["identity"])  # type: ignore[misc]
+        self._submission = state["submission"]
 
     def batch(self) -> Batch:
         """The study, found or made at the first call."""
@@ -86,7 +96,7 @@ class Home:
         raise ApiError(409, "study-closed", "the study of the evaluator was closed as soon as it was made; call again")
 
     def _submit(self, key: str) -> None:
-        submission = self._submission()
+        submission = self._submitted()
         try:
             answer: Dict[str, Any] = self._connection.transport.post("/jobs", submission, idempotency_key=key)
             self._connection.transport.get(f"/batches/{segment(answer['batch_id'])}")
@@ -97,8 +107,9 @@ class Home:
             if error.code not in ("idempotency-key-reused", "unknown-batch"):
                 raise
 
-    def _submission(self) -> Dict[str, Any]:
-        made = self._study.submission()
-        given = self._study._given.get("labels") or {}
-        made["labels"] = {**given, EVALUATOR_LABEL: self.identity}
-        return made
+    def _submitted(self) -> Dict[str, Any]:
+        if self._submission is None:
+            assert self._study is not None
+            given = self._study._given.get("labels") or {}
+            self._submission = {**self._study.submission(), "labels": {**given, EVALUATOR_LABEL: self.identity}}
+        return self._submission

@@ -83,8 +83,8 @@ class Embedded:
 
     def coordinator(self) -> Coordinator:
         """The coordinator of this folder. When it was stopped, the next question starts it again."""
-        token = (self.folder / "read.token").read_text(encoding="utf-8").strip()
-        transport = Transport(self.url, token=token)
+        file = self.folder / "read.token"
+        transport = Transport(self.url, token=file.read_text(encoding="utf-8").strip(), token_file=file)
         transport.on_unreachable = self._revive
         made = Coordinator(transport)
         made.local_failures = self._failures
