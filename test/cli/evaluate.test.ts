@@ -28,8 +28,11 @@ describe('cli/commands/evaluate', () => {
   });
 
   async function evaluate(simulation: string, points: string, ...flags: string[]) {
+    return throat.simbatch('evaluate', simulation, '--points', await pointsFile(points), ...flags);
+  }
+  async function pointsFile(points: string): Promise<string> {
     await writeFile(join(folder, 'x.csv'), points);
-    return throat.simbatch('evaluate', simulation, '--points', join(folder, 'x.csv'), ...flags);
+    return join(folder, 'x.csv');
   }
   const executions = (of: number): number => throat.executed.filter((r) => r === of).length;
 
@@ -57,6 +60,23 @@ describe('cli/commands/evaluate', () => {
     });
     await evaluate('throat', 'r\n0.4\n', '--retry-failed');
     expect([executions(0.1), executions(0.4)]).to.deep.equal([1, 2]);
+  });
+
+  it('says what continues when it is stopped', async () => {
+    const idle = await Throat.open();
+    try {
+      const file = await pointsFile('r\n0.2\n0.3\n');
+      const { code, stderr } = await idle.stopped('evaluate', 'idle', '--points', file);
+      expect(code, stderr).to.equal(130);
+      expect(stderr).to.match(
+        /stopped waiting for 2 points; .*the same command again executes none of them twice; simbatch watch \S+ shows them/,
+      );
+      await idle.work();
+      const again = await idle.simbatch('evaluate', 'idle', '--points', file);
+      expect(again.code, again.stderr).to.equal(0);
+    } finally {
+      await idle.close();
+    }
   });
 
   it('has another study for other inputs, versions and fixed numbers, and the same one for other outputs', async () => {

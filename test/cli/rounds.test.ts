@@ -105,6 +105,19 @@ describe('cli/commands/rounds', () => {
     expect((await simbatch('append', batch, rows, '--key', 'g0', '--wait')).code).to.equal(0);
   });
 
+  it('says what continues when it is stopped, and the same command takes the wait up again', async () => {
+    const rows = await file('rows.csv', 'r\n0.2\n');
+    const { code, stderr } = await throat.stopped('append', batch, rows, '--key', 'g0', '--wait');
+    expect(code, stderr).to.equal(130);
+    expect(stderr)
+      .to.contain('the runs of round 0 continue: the same command waits for them again and appends nothing twice')
+      .and.to.contain(`simbatch rounds ${batch}`);
+    await work();
+    const again = await simbatch('append', batch, rows, '--key', 'g0', '--wait');
+    expect(again.code, again.stderr).to.equal(0);
+    expect(again.stderr).to.match(/nothing was appended: the study has these rows as round 0/);
+  });
+
   it('closes a study once, which then takes no further rows', async () => {
     const rows = await file('rows.csv', 'r\n0.2\n');
     await simbatch('append', batch, rows, '--key', 'g0');
@@ -140,6 +153,14 @@ describe('cli/commands/rounds', () => {
     ['a negative draw', 'r,d\n0.2,-1\n', ['--key', 'a', '--draws', 'd'], 65, /:2: the draw "d" is "-1"/],
     ['a member given twice', '[{"r":0.2,"r":0.3}]', ['--key', 'a'], 65, /rows\.csv: \/0\/r /],
     ['an empty file', '', ['--key', 'a'], 65, /has no row/],
+    [
+      'more rows than a round has',
+      `r\n${'0.2\n'.repeat(10_001)}`,
+      ['--key', 'a'],
+      65,
+      /has 10001 rows; a round takes up to 10000/,
+    ],
+    ['a drawn parameter', 'r,wind\n0.2,1\n', ['--key', 'a'], 65, /:2: "wind" is drawn by the study/],
   ];
   for (const [what, text, flags, exitCode, message] of refused) {
     it(`refuses ${what}`, async () => {

@@ -39,6 +39,15 @@ export class Throat {
     return commandHere(...args, '--endpoint', this.server.url);
   };
 
+  /** Runs a command that waits for runs, and stops it as soon as it waits. */
+  async stopped(...args: string[]): ReturnType<typeof commandHere> {
+    const before = process.listenerCount('SIGTERM');
+    const ended = this.simbatch(...args);
+    while (process.listenerCount('SIGTERM') === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    process.emit('SIGTERM');
+    return ended;
+  }
+
   /** Executes the runs that wait, until none does. */
   async work(): Promise<void> {
     const { assignments } = await this.client.claim('a', { instance: 'i', max_jobs: 50, wait_seconds: 0 });

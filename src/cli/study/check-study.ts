@@ -104,9 +104,9 @@ const faultText = (fault: FileFault): string =>
   fault.pointer === undefined ? fault.detail : `${fault.pointer || '/'} ${fault.detail}`;
 
 /** @throws Failure when the file cannot be read, is too large, or is not UTF-8 text. `-` is standard input. */
-export async function readTextFile(file: string): Promise<string> {
-  const bytes = file === '-' ? await readStdin() : await readBounded(file);
-  if (bytes.length > MAX_BYTES) throw tooLarge(file);
+export async function readTextFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
+  const bytes = file === '-' ? await readStdin(maxBytes) : await readBounded(file, maxBytes);
+  if (bytes.length > maxBytes) throw tooLarge(file, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -114,10 +114,10 @@ export async function readTextFile(file: string): Promise<string> {
   }
 }
 
-async function readBounded(file: string): Promise<Uint8Array> {
+async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
   const { size, isDirectory } = await statOf(file);
   if (isDirectory) throw new Failure(EXIT.missing, `${file}: is a directory, not a file`);
-  if (size > MAX_BYTES) throw tooLarge(file);
+  if (size > maxBytes) throw tooLarge(file, maxBytes);
   return readFile(file);
 }
 
@@ -126,19 +126,19 @@ async function statOf(file: string): Promise<{ size: number; isDirectory: boolea
   return { size: found.size, isDirectory: found.isDirectory() };
 }
 
-async function readStdin(): Promise<Uint8Array> {
+async function readStdin(maxBytes: number): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of process.stdin as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > MAX_BYTES) throw tooLarge('-');
+    if (size > maxBytes) throw tooLarge('-', maxBytes);
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-const tooLarge = (file: string): Failure =>
-  new Failure(EXIT.invalid, `${file}: is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+const tooLarge = (file: string, maxBytes: number): Failure =>
+  new Failure(EXIT.invalid, `${file}: is larger than ${maxBytes / 1024 / 1024} MiB`);
 
 /** @throws Failure for an adaptive study, whose parameters follow from its rounds */
 export function requireDrawn({ adaptive }: Pick<BatchConfig, 'adaptive'>): void {

@@ -49,7 +49,7 @@ export function appendCommand(): Command {
         throw new Failure(EXIT.usage, '--strict changes the exit code of --wait: give both');
       if (flags.wait !== true && flags.output !== 'table' && flags.output !== 'json')
         throw new Failure(EXIT.usage, `--output ${flags.output} is for the runs that --wait prints: give both`);
-      const rows = await readRows(file, flags.draws);
+      const rows = await readRows(file, given({ draws: flags.draws }));
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
       const round = await append(client, batchId, rows, flags);

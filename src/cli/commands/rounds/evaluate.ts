@@ -1,5 +1,7 @@
 /** `simbatch evaluate`: a simulation as a function of the points of a file. */
 import { Option, type Command } from 'commander';
+import type { Client } from '../../../client/client.ts';
+import type { Evaluator } from '../../../client/evaluator.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import type { EvaluatedPoint, Evaluation, EvaluationProgress } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -12,7 +14,7 @@ import {
   outputNumbers,
   type EvaluatorFlags,
 } from '../../points/evaluator-options.ts';
-import { persist, RunsProgress } from '../../points/persist.ts';
+import { interruptible, persist, RunsProgress } from '../../points/persist.ts';
 import { readRows, type FileRows, type Row } from '../../points/read-rows.ts';
 import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import { each, printList, type ListColumn } from '../../terminal/list.ts';
@@ -38,6 +40,8 @@ interface Line {
 
 /** Seconds of one request, and so between two lines of progress. */
 const WAIT_SECS = 5;
+/** A larger file is not read: two million points of six inputs have about as much. */
+const MOST_FILE_BYTES = 256 * 1024 * 1024;
 
 export function evaluateCommand(): Command {
   return evaluating(
@@ -62,42 +66,63 @@ export function evaluateCommand(): Command {
     )
     .option('--retry-failed', 'execute points again whose runs have failed')
     .action(async (simulation: string, flags: EvaluateFlags) => {
-      const file = await readRows(flags.points);
+      const file = await readRows(flags.points, { maxBytes: MOST_FILE_BYTES });
       const { inputs, rows } = inputsOf(file, flags);
       const client = await connect(flags);
       const evaluator = evaluatorOf(client, simulation, inputs, flags);
-      const progress = new RunsProgress(simulation);
-      const study = await persist(() => evaluator.study(), { repeating: progress.say });
-      note(`study ${study}`);
-      const points: EvaluatedPoint[] = [];
-      // All points are appended before the first wait, so that the pool has all of them.
-      const parts = Array.from(
-        { length: Math.ceil(rows.length / LIMITS.roundRows) },
-        (_, part) => part * LIMITS.roundRows,
-      );
-      const first: (Evaluation | EvaluationProgress)[] = [];
-      const ask = (from: number, waitSecs: number, isRetried: boolean) => {
-        const request = { rows: rows.slice(from, from + LIMITS.roundRows), retry_failed: isRetried };
-        return persist(() => evaluator.evaluate(request, waitSecs), { repeating: progress.say });
-      };
-      try {
-        for (const from of parts) first.push(await ask(from, 0, flags.retryFailed === true));
-      } catch (error) {
-        throw withPlaces(error, file);
-      }
-      const executed = first.reduce((sum, { appended }) => sum + (appended?.count ?? 0), 0);
-      for (const [part, from] of parts.entries()) {
-        let answer = first[part]!;
-        for (let asked = 0; !('points' in answer); asked++) {
-          answer = await ask(from, WAIT_SECS, false);
-          progress.show(answer.counts);
-          if (asked === 0 && !('points' in answer)) await explain(client, await evaluator.study(), progress.say);
-        }
-        points.push(...answer.points);
-      }
-      note(`${plural(rows.length, 'point')}: ${executed} executed, ${rows.length - executed} known`);
+      const points = await evaluated(client, evaluator, { ...file, rows }, simulation, flags);
       await print(rows, inputs, points, flags);
     });
+}
+
+/** Evaluates all points; Ctrl-C leaves their runs running. */
+async function evaluated(
+  client: Client,
+  evaluator: Evaluator,
+  file: FileRows,
+  simulation: string,
+  flags: EvaluateFlags,
+): Promise<EvaluatedPoint[]> {
+  const { rows } = file;
+  const progress = new RunsProgress(simulation);
+  const study = await persist(() => evaluator.study(), { repeating: progress.say });
+  note(`study ${study}`);
+  let asked = 0;
+  const continues = (): string => {
+    const are = asked === rows.length ? 'their runs continue' : `the runs of the first ${asked} continue`;
+    return `stopped waiting for ${plural(rows.length, 'point')}; ${are}: the same command again executes none of them twice; simbatch watch ${study} shows them`;
+  };
+  return interruptible(continues, async (signal) => {
+    const wishes = flags.outputs === undefined ? {} : { outputs: flags.outputs };
+    const ask = (from: number, waitSecs: number, isRetried: boolean) => {
+      const request = { rows: rows.slice(from, from + LIMITS.roundRows), retry_failed: isRetried, ...wishes };
+      return persist(() => evaluator.evaluate(request, waitSecs, signal), { repeating: progress.say, signal });
+    };
+    // All points are appended before the first wait, so that the pool has all of them.
+    const first: (Evaluation | EvaluationProgress)[] = [];
+    for (let from = 0; from < rows.length; from += LIMITS.roundRows) {
+      try {
+        first.push(await ask(from, 0, flags.retryFailed === true));
+      } catch (error) {
+        throw withPlaces(error, { ...file, placeOf: (row) => file.placeOf(from + row) });
+      }
+      asked = Math.min(rows.length, from + LIMITS.roundRows);
+    }
+    const executed = first.reduce((sum, { appended }) => sum + (appended?.count ?? 0), 0);
+    const points: EvaluatedPoint[] = [];
+    for (const [part, begun] of first.entries()) {
+      let answer = begun;
+      for (let waits = 0; !('points' in answer); waits++) {
+        answer = await ask(part * LIMITS.roundRows, WAIT_SECS, false);
+        progress.show(answer.counts);
+        if (waits === 0 && !('points' in answer)) await explain(client, await evaluator.study(), progress.say);
+      }
+      for (const point of answer.points) points.push(point);
+      delete first[part];
+    }
+    note(`${plural(rows.length, 'point')}: ${executed} executed, ${rows.length - executed} known`);
+    return points;
+  });
 }
 
 /** The inputs and the rows with these alone. */
@@ -110,7 +135,8 @@ function inputsOf({ rows, placeOf }: FileRows, { inputs }: EvaluateFlags): { inp
         EXIT.invalid,
         `${placeOf(at)}: has no ${JSON.stringify(missing)}; every point gives each input`,
       );
-    return Object.fromEntries(names.map((name) => [name, row[name]!]));
+    // A million rows are not copied.
+    return inputs === undefined ? row : Object.fromEntries(names.map((name) => [name, row[name]!]));
   });
   const further = inputs === undefined ? rows.findIndex((row) => Object.keys(row).length > names.length) : -1;
   if (further >= 0)
@@ -132,22 +158,24 @@ async function print(
       `${JSON.stringify(both)} is an input and an output: choose others with --outputs, or write JSON`,
     );
   let failed = 0;
-  const lines = points.map((point, at): Line => {
-    const numbers = outputNumbers(point, outputs);
-    const isFailed = typeof numbers === 'string';
-    if (isFailed) failed += 1;
-    const values = outputs.map((name, place) => [name, isFailed ? null : numbers[place]!] as const);
-    const line = { run_id: point.run_id, class: point.class, inputs: rows[at]!, outputs: Object.fromEntries(values) };
-    return isFailed ? { ...line, error: numbers } : line;
-  });
-  await printList(flags.output, each(lines), {
+  let example = '';
+  function* lines(): Generator<Line> {
+    for (const [at, point] of points.entries()) {
+      const numbers = outputNumbers(point, outputs);
+      const isFailed = typeof numbers === 'string';
+      if (isFailed && failed++ === 0) example = numbers;
+      const values = outputs.map((name, place) => [name, isFailed ? null : numbers[place]!] as const);
+      const line = { run_id: point.run_id, class: point.class, inputs: rows[at]!, outputs: Object.fromEntries(values) };
+      yield isFailed ? { ...line, error: numbers } : line;
+    }
+  }
+  await printList(flags.output, each(lines()), {
     columns: columnsOf(inputs, outputs),
     nameOf: (it) => String(it.run_id),
     none: 'no points',
   });
   if (failed === 0) return;
-  const example = lines.find(({ error }) => error !== undefined)!;
-  note(`${plural(failed, 'point')} failed, such as: ${printable(example.error!)}`);
+  note(`${plural(failed, 'point')} failed, such as: ${printable(example)}`);
   if (flags.failed === 'raise') process.exitCode = EXIT.runsFailed;
 }
 
