@@ -110,7 +110,7 @@ async function evaluated(
     }
     const executed = first.reduce((sum, { appended }) => sum + (appended?.count ?? 0), 0);
     const points: EvaluatedPoint[] = [];
-    for (const [part, begun] of first.entries()) {
+    for (let part = 0, begun = first.shift(); begun !== undefined; part++, begun = first.shift()) {
       let answer = begun;
       for (let waits = 0; !('points' in answer); waits++) {
         answer = await ask(part * LIMITS.roundRows, WAIT_SECS, false);
@@ -118,7 +118,6 @@ async function evaluated(
         if (waits === 0 && !('points' in answer)) await explain(client, await evaluator.study(), progress.say);
       }
       for (const point of answer.points) points.push(point);
-      delete first[part];
     }
     note(`${plural(rows.length, 'point')}: ${executed} executed, ${rows.length - executed} known`);
     return points;
