@@ -37,7 +37,7 @@ class Home:
         self._batch: Optional[Batch] = None
 
     def __getstate__(self) -> Dict[str, Any]:
-        # The submission in place of the study, whose function may be one that cannot be pickled.
+        # The submission in place of the study: pickle cannot take every function.
         return {"identity": self.identity, "connection": self._connection, "submission": self._submitted()}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
