@@ -251,6 +251,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'one HTML file about a study, for the screen and for paper',
       load: async () => (await import('./commands/analysis/report.ts')).reportCommand(),
     },
+    probe: {
+      summary: 'which inputs are read, and what each changes',
+      load: async () => (await import('./commands/rounds/probe.ts')).probeCommand(),
+    },
     audit: {
       summary: 'repeat a part of the runs elsewhere, and compare',
       load: async () => (await import('./commands/studies/audit.ts')).auditCommand(),

@@ -14,6 +14,8 @@ export const EXIT = {
   requirementViolated: 4,
   /** `verdict`, and the end of a watched study: a requirement is not shown or still open, and none is violated. */
   requirementNotShown: 5,
+  /** `probe`: a dispersed input is never read, or changes no output. */
+  inputWithoutEffect: 6,
   /** Unknown command or option, or a value out of range (EX_USAGE). */
   usage: 64,
   /** The study or another request is not valid (EX_DATAERR). */

@@ -98,7 +98,7 @@ export async function explain(client: Client, batchId: Uuid, say: (line: string)
 }
 
 /** Waits for the end of a round; Ctrl-C leaves it running. */
-function waitFor(client: Client, batchId: Uuid, round: number): Promise<RoundResults> {
+export function waitFor(client: Client, batchId: Uuid, round: number): Promise<RoundResults> {
   const progress = new RunsProgress(`round ${round}`);
   const again = `the same command waits for them again and appends nothing twice; simbatch rounds ${batchId} shows them`;
   return interruptible(

@@ -1,0 +1,126 @@
+/**
+ * The probe of a study: a nominal run with every input at its median, and each dispersed input alone at a low and a high quantile of its
+ * distribution. All runs have one random draw (common random numbers), so that a run differs from the nominal one by its input alone. Pure.
+ */
+import { pointerToken } from '../../base/json/json-pointer.ts';
+import { sortedNames } from '../../base/text/sorted-names.ts';
+import { quantileFunction } from '../../base/distributions/table.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import type { BatchSubmission, DispersionConfig, Fault } from '../../contract/types.ts';
+
+/** The quantiles of an input that is probed. */
+export const PROBED = { low: 0.01, nominal: 0.5, high: 0.99 } as const;
+/** The label of a probe: the name of its study. */
+const PROBE_LABEL = 'probe';
+
+/** A dispersed input, and its values in the runs of a probe. */
+export interface ProbedInput {
+  name: string;
+  units: string;
+  low: number;
+  nominal: number;
+  high: number;
+}
+
+/** The place of a run in a probe: the nominal run, an input at one of its ends, or all inputs at the same end. */
+export type ProbeRole =
+  { kind: 'nominal' } | { kind: 'input'; name: string; end: 'low' | 'high' } | { kind: 'corner'; end: 'low' | 'high' };
+
+export interface ProbePlan {
+  /** An adaptive study, whose only round has the rows. */
+  submission: BatchSubmission;
+  inputs: readonly ProbedInput[];
+  /** One for each row. */
+  roles: readonly ProbeRole[];
+  rows: readonly Readonly<Record<string, number>>[];
+}
+
+/** The value of a dispersion at a probability; of a table that of its sorted values. */
+function quantile({ distribution }: DispersionConfig): (probability: number) => number {
+  if (distribution.type !== 'table') return quantileFunction(distribution);
+  const sorted = Float64Array.from(distribution.values).sort();
+  return (probability) => sorted[Math.max(0, Math.ceil(probability * sorted.length) - 1)]!;
+}
+
+/** Returns why a study cannot be probed; `pointer` is into its submission. Undefined: it can. */
+export function probeFault({ config }: BatchSubmission): Fault | undefined {
+  const inputs = Object.entries(config.dispersions).filter(([, it]) => it.distribution.type !== 'fixed');
+  const [name] = inputs.find(([, it]) => it.distribution.type === 'chosen') ?? [];
+  if (name !== undefined) {
+    const pointer = `/config/dispersions${pointerToken(name)}/distribution/type`;
+    return { pointer, detail: 'is "chosen", which has no quantiles; give the input a distribution to probe it' };
+  }
+  const pointer = '/config/dispersions';
+  if (inputs.length === 0) return { pointer, detail: 'has no dispersed input; a probe varies each of them' };
+  const rows = 2 * inputs.length + 3;
+  if (rows <= LIMITS.roundRows && rows * inputs.length * Float64Array.BYTES_PER_ELEMENT <= LIMITS.roundBytes)
+    return undefined;
+  return {
+    pointer,
+    detail: `has ${inputs.length} dispersed inputs, more than the rows of one round can hold; probe a part of them, the others fixed`,
+  };
+}
+
+/**
+ * Returns the probe of a study for which `probeFault` finds nothing.
+ * @param corners whether there is also a run with all inputs low, and one with all inputs high.
+ */
+export function probePlan(submission: BatchSubmission, corners = false): ProbePlan {
+  const { config, name } = submission;
+  const names = sortedNames(Object.keys(config.dispersions));
+  const inputs = names.flatMap((input): ProbedInput[] => {
+    const dispersion = config.dispersions[input]!;
+    if (dispersion.distribution.type === 'fixed') return [];
+    const at = quantile(dispersion);
+    const { low, nominal, high } = PROBED;
+    return [{ name: input, units: dispersion.units, low: at(low), nominal: at(nominal), high: at(high) }];
+  });
+  const roles: ProbeRole[] = [
+    { kind: 'nominal' },
+    ...inputs.flatMap((it): ProbeRole[] => [
+      { kind: 'input', name: it.name, end: 'low' },
+      { kind: 'input', name: it.name, end: 'high' },
+    ]),
+    ...(corners
+      ? ([
+          { kind: 'corner', end: 'low' },
+          { kind: 'corner', end: 'high' },
+        ] as const)
+      : []),
+  ];
+  return {
+    submission: probeSubmission(submission, roles.length, name),
+    inputs,
+    roles,
+    rows: roles.map((role) => Object.fromEntries(inputs.map((it) => [it.name, valueOf(it, role)]))),
+  };
+}
+
+function valueOf(it: ProbedInput, role: ProbeRole): number {
+  if (role.kind === 'nominal' || (role.kind === 'input' && role.name !== it.name)) return it.nominal;
+  return it[role.end];
+}
+
+/** The study without everything that makes runs a sample or judges them. */
+function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, name: string): BatchSubmission {
+  const { correlations: _, ...kept } = config;
+  const { priority, code } = rest.policy ?? {};
+  const { requirements: _r, runs_override: _o, policy: _p, ...members } = rest;
+  const policy = { ...(priority === undefined ? {} : { priority }), ...(code === undefined ? {} : { code }) };
+  const chosen = { type: 'chosen' as const, lower: null, upper: null };
+  const dispersions = Object.entries(config.dispersions).map(([input, it]) => [
+    input,
+    it.distribution.type === 'fixed' ? it : { ...it, distribution: chosen },
+  ]);
+  return {
+    ...members,
+    labels: { ...rest.labels, [PROBE_LABEL]: name.slice(0, LIMITS.labelValueLength) },
+    ...(Object.keys(policy).length === 0 ? {} : { policy }),
+    config: {
+      ...kept,
+      monte_carlo: { runs, sampling_method: 'adaptive', seed: config.monte_carlo.seed ?? null },
+      adaptive: { algorithm: 'external' },
+      dispersions: Object.fromEntries(dispersions) as typeof config.dispersions,
+    },
+  };
+}
