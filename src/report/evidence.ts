@@ -99,6 +99,12 @@ function executedSection({ executed }: EvidenceReport): Markup {
       <dd>${executed.design}</dd>
       <dt>configuration hash</dt>
       <dd><code>${executed.config_hash ?? 'not known'}</code></dd>
+      ${
+        executed.parent === null
+          ? ''
+          : html`<dt>came of</dt>
+              <dd>${executed.parent.relation} of <code>${executed.parent.batch_id}</code></dd>`
+      }
       <dt>container image</dt>
       <dd>${executed.image ?? 'none'}</dd>
       <dt>reused runs</dt>
@@ -194,7 +200,11 @@ function checksSection({ audits }: EvidenceReport): Markup {
 }
 
 function historySection({ history }: EvidenceReport): Markup {
-  const rows = (history?.events ?? []).map((it): Content[] => [time(it.at), it.type, it.reason ?? '']);
+  const rows = (history?.events ?? []).map((it): Content[] => [
+    time(it.at),
+    it.type,
+    it.reason ?? Object.keys(it.after ?? {}).join(', '),
+  ]);
   return section(
     'History and interventions',
     history === null ? html`<p>Not known.</p>` : '',

@@ -25,6 +25,7 @@ export function evidenceReport(evidence: RunsEvidence, facts: EvidenceFacts | un
       image: evidence.image,
       code: [...(facts?.codeVersions ?? [])],
       runners: facts === undefined ? [] : runnersOf(facts.codeVersions, facts.runners),
+      parent: facts?.batch.parent ?? null,
       reused_runs: null,
     },
     inputs: evidence.inputs.map((it) => inputOf(it, facts)),

@@ -18,6 +18,7 @@ export function limitsOf(report: Report, evidence: RunsEvidence): string[] {
     ...askedLimits(report),
     ...codeLimits(report),
     ...inputLimits(report),
+    ...originLimits(report),
     ...results.warnings.map(({ message }) => message),
     ...results.requirements.flatMap(({ name, warnings }) => warnings.map(({ message }) => `${name}: ${message}`)),
     ...results.outputs
@@ -38,6 +39,14 @@ export function limitsOf(report: Report, evidence: RunsEvidence): string[] {
     'Who submitted the study, and who acted on it, is not recorded.',
   ];
 }
+
+/** A study that came of another one was asked for by people who may have seen its results. */
+const originLimits = ({ executed: { parent } }: Report): string[] =>
+  parent === null
+    ? []
+    : [
+        `It is ${parent.relation.match(/^[ae]/) === null ? 'a' : 'an'} ${parent.relation} of study ${parent.batch_id}, and the people who asked for it may have seen the results of that.`,
+      ];
 
 function askedLimits({ asked, results }: Report): string[] {
   if (asked.requirements + asked.precisions === 0) return ['The study declares no requirement: nothing is judged.'];

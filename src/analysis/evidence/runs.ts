@@ -79,10 +79,11 @@ function requiredOutputs({ requirements = [], policy, outputs = {} }: Partial<Ba
 const simulationText = ({ simulation: { name, version } }: BatchConfig): string => `${name}, version ${version}`;
 
 function designText(config: BatchConfig): string {
-  const { runs, seed, replicate, run_ids: selected } = config.monte_carlo;
+  const { runs, seed, replicate, replicates, run_ids: selected } = config.monte_carlo;
   return [
     `${designMethod(config)}, ${String(runs)} runs`,
     `seed ${seed === null || seed === undefined ? 'not known' : String(seed)}`,
+    ...(replicates === null || replicates === undefined ? [] : [`${String(replicates)} replicates`]),
     ...(replicate === null || replicate === undefined ? [] : [`replicate ${String(replicate)}`]),
     ...(selected === null || selected === undefined ? [] : [`only the runs ${selected}`]),
     ...(config.correlations === null || config.correlations === undefined || config.correlations.length === 0

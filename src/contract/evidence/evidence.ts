@@ -4,7 +4,7 @@ import { CodeVersion } from '../code/identity.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, nullable, ref, text } from '../build.ts';
 import { BATCH_STATUSES, EVIDENCE_FACTORS, FAILURE_KINDS, INPUT_EFFECTS, INPUT_READS } from '../enums.ts';
 import { count, int32, timestamp, uuid } from '../scalars.ts';
-import { BatchHistory } from '../resources/batches.ts';
+import { Batch, BatchHistory } from '../resources/batches.ts';
 import { sentence } from '../answers/header.ts';
 import { Convergence, StudySummary } from '../answers/outputs.ts';
 
@@ -100,6 +100,7 @@ export const EvidenceReport = named(
         image: nullable(text('The container image that it names; null: none.')),
         code: listOf(ref(CodeVersion), 'The versions of the code that executed its runs.'),
         runners: listOf(ref(EvidenceRunner), 'The runners that executed its runs, as far as their code names them.'),
+        parent: nullable(Batch.properties.parent),
         reused_runs: nullable(
           count('Runs that have the result of another run and were not executed; null: not known.'),
         ),

@@ -1,7 +1,9 @@
 /** The facts for the evidence about a study that its runs do not say: code, runners, audits, history. */
 import type { EvidenceFacts } from '../../analysis/evidence/facts.ts';
 import type { BatchLink, Uuid } from '../../contract/types.ts';
+import { judgementOf } from '../../domain/identity/judgement.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { toBatch, toBatchHistory } from '../kernel/records/to-resource.ts';
 import { auditAnswer } from './audit-answer.ts';
@@ -25,8 +27,19 @@ export async function evidenceFacts(parts: FindingParts, batchId: Uuid): Promise
     auditsOmitted: Math.max(0, audits.length - MOST_AUDITS),
     read: new Map(),
     effects: new Map(),
-    stated: new Map(),
+    stated: statedOf(parts, state),
   };
+}
+
+/** When each requirement in force was stated: those of the submission before the first run. */
+function statedOf(parts: FindingParts, { context: c }: BatchState): EvidenceFacts['stated'] {
+  const { requirements, stated } = judgementOf(parts.studyCache.of(c).submission, c);
+  return new Map(
+    requirements.map(({ name }, at) => {
+      const { runsEnded = 0, atMs = c.createdAtMs } = stated[at] ?? {};
+      return [name, { runs_ended: runsEnded, at: new Date(atMs).toISOString() }];
+    }),
+  );
 }
 
 async function auditsOf(parts: FindingParts, links: readonly BatchLink[]): Promise<EvidenceFacts['audits']> {

@@ -2,7 +2,11 @@
 import { activeRuns } from '../../../machines/batch.ts';
 import type { ComputeConfig, ContainerConfig, DemandGroup, DemandResponse, Uuid } from '../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
-import { BYTES_PER_GB } from '../../domain/scheduling.ts';
+import { executesPinned, type RunnerCode } from '../../domain/code-pin.ts';
+import { BYTES_PER_GB, supports } from '../../domain/scheduling.ts';
+import type { Store } from '../kernel/storage/store.ts';
+import { decodeRunner } from '../kernel/actors/actor-kinds.ts';
+import { allOf } from '../kernel/storage/keys.ts';
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import type { WaitingRuns, Scheduler } from '../scheduling/scheduler.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
@@ -10,6 +14,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { isDamage } from '../../domain/errors.ts';
 
 interface DemandParts {
+  store: Store;
   share: EventLoopShare;
   scheduler: Scheduler;
   studyCache: StudyCache;
@@ -22,7 +27,8 @@ const MAX_NAMED_BATCHES = 100;
 export async function demand(parts: DemandParts): Promise<DemandResponse> {
   const groups = new Map<string, DemandGroup>();
   let runs = 0;
-  for await (const part of parts.share.mapped(parts.scheduler.waiting(), (it) => groupOf(parts, it))) {
+  const waiting = await withoutUnservedPins(parts, [...parts.scheduler.waiting()]);
+  for await (const part of parts.share.mapped(waiting, (it) => groupOf(parts, it))) {
     for (const found of part) {
       if (found === undefined) continue;
       const [key, group] = found;
@@ -36,6 +42,33 @@ export async function demand(parts: DemandParts): Promise<DemandResponse> {
     runs,
     demand: [...groups.values()].sort((a, b) => a.oldest_pending_at.localeCompare(b.oldest_pending_at)),
   };
+}
+
+/**
+ * Without the studies that pin a code which no connected runner of their simulation has: further runners like these would be given nothing.
+ * While none is connected, a new one may have it.
+ */
+async function withoutUnservedPins(parts: DemandParts, waiting: WaitingRuns[]): Promise<WaitingRuns[]> {
+  if (waiting.every(({ context }) => context.pinsCode === undefined)) return waiting;
+  const connected = await connectedRunners(parts);
+  return waiting.filter(({ context: c }) => {
+    const able = connected.filter(({ capabilities }) => supports(capabilities, c.simulationName));
+    return able.length === 0 || able.some((it) => executesPinned(it, c));
+  });
+}
+
+async function connectedRunners({ store, share }: DemandParts): Promise<RunnerCode[]> {
+  const found: RunnerCode[] = [];
+  const view = store.snapshot();
+  try {
+    for await (const chunk of view.entries(allOf('runner'))) {
+      for await (const part of share.mapped(chunk, ([, record]) => decodeRunner(record)))
+        found.push(...part.filter(({ value }) => value !== 'Offline').map(({ context }) => context));
+    }
+  } finally {
+    await view.close();
+  }
+  return found;
 }
 
 /** The resources of a study; undefined where its submission is damaged, so that none of its runs can be claimed. */

@@ -213,6 +213,11 @@ describe('analysis/evidence', () => {
       flawed: { submission: study({ runs: 10, seed: 7 }) },
       limit: /No source is stated for .*mass/,
     },
+    {
+      name: 'a study that came of another one',
+      flawed: { facts: { batch: { ...facts().batch, parent: { batch_id: ID, relation: 'extension' } } } },
+      limit: /It is an extension of study/,
+    },
     { name: 'no coordinator', flawed: { facts: null }, limit: /coordinator was not asked/ },
   ];
   for (const { name, flawed, sound = {}, limit } of FLAWS)

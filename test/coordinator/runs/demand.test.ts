@@ -1,5 +1,6 @@
 /** Tests of the demand for runners: which runs it counts, and how it groups them. */
 import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
 import { Scene } from '../../support/scene.ts';
 
 describe('coordinator/runs: demand', () => {
@@ -64,6 +65,32 @@ describe('coordinator/runs: demand', () => {
       [['SIM_A', 'WIND'], 20],
       [undefined, 10],
     ]);
+  });
+
+  it('leaves out a study whose pinned code no connected runner of its simulation has, until one has it or none is there', async () => {
+    const engines = (letter: string) => [
+      { name: '*', code: { kind: 'entrypoint' as const, digest: letter.repeat(64) } },
+    ];
+    const pinned = await scene.submit({ runs: 5, policy: { code: 'pin' } });
+    const total = async (): Promise<number> => (await scene.api.demand()).runs;
+    expect(await total()).to.equal(5);
+    await scene.register('r1', { engines: engines('a') });
+    const request = { instance: scene.instance('r1'), max_jobs: 1, wait_seconds: 0, engines: engines('a') };
+    await scene.api.claim('r1', request);
+    const start = { type: 'start' as const, job_id: jobId(pinned, 0), attempt: 1, code: engines('a')[0]!.code };
+    await scene.api.reports('r1', { instance: scene.instance('r1'), reports: [start] });
+    expect(await total()).to.equal(4);
+    // Its file is replaced.
+    await scene.api.claim('r1', {
+      ...request,
+      holding: [{ job_id: jobId(pinned, 0), attempt: 1 }],
+      engines: engines('b'),
+    });
+    expect(await total()).to.equal(0);
+    const other = await scene.submit({ runs: 2 });
+    expect((await scene.api.demand()).demand.map((it) => it.batches)).to.deep.equal([[other]]);
+    await scene.register('r2', { engines: engines('a') });
+    expect(await total()).to.equal(6);
   });
 
   it('counts what the cap leaves, and requeued runs', async () => {

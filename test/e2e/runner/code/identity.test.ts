@@ -333,9 +333,15 @@ describe('runner/code: the identity of files', () => {
     const changed = await look.look();
     expect(identityOf(changed).digest).to.equal(code.reference('sim').digest).and.not.equal(identityOf(first).digest);
     expect(pausesMs).not.to.be.empty;
-    nowMs += 1_000;
+    nowMs += 5_000;
     code.write({ 'sim/run.py': 'print(5)\n' });
     expect(identityOf(await look.look('lately')).digest).to.equal(code.reference('sim').digest);
+    // A look that has begun is not shared by a later call: the first files may have been read already.
+    nowMs += 5_000;
+    const begun = look.look();
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    const later = look.look();
+    expect(await later).not.to.equal(await begun);
   });
 
   it('changes its commit when the same bytes are committed, and asks git at most once a minute', async () => {
