@@ -2,6 +2,7 @@
 import type { EvidenceFacts } from '../../analysis/evidence/facts.ts';
 import type { BatchLink, Uuid } from '../../contract/types.ts';
 import { judgementOf } from '../../domain/identity/judgement.ts';
+import { inputsRead } from '../../domain/runs/look-ups.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
@@ -25,10 +26,17 @@ export async function evidenceFacts(parts: FindingParts, batchId: Uuid): Promise
     runners: (await runners(parts, {})).runners,
     audits: await auditsOf(parts, audits.slice(-MOST_AUDITS)),
     auditsOmitted: Math.max(0, audits.length - MOST_AUDITS),
-    read: new Map(),
+    read: readOf(parts, state),
     effects: new Map(),
     stated: statedOf(parts, state),
   };
+}
+
+/** Whether each varying input was looked up by a completed run. */
+function readOf(parts: FindingParts, { context: c }: BatchState): EvidenceFacts['read'] {
+  const { sampler, submission } = parts.studyCache.of(c);
+  const found = inputsRead(submission.config.dispersions, sampler.names, c.lookUps);
+  return new Map(found.map(({ name, read }) => [name, read]));
 }
 
 /** When each requirement in force was stated: those of the submission before the first run. */

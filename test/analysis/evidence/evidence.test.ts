@@ -218,6 +218,11 @@ describe('analysis/evidence', () => {
       flawed: { facts: { batch: { ...facts().batch, parent: { batch_id: ID, relation: 'extension' } } } },
       limit: /It is an extension of study/,
     },
+    {
+      name: 'reused runs',
+      flawed: { facts: { batch: { ...facts().batch, reused_jobs: 4 } } },
+      limit: /4 runs were not executed/,
+    },
     { name: 'no coordinator', flawed: { facts: null }, limit: /coordinator was not asked/ },
   ];
   for (const { name, flawed, sound = {}, limit } of FLAWS)
