@@ -1,5 +1,5 @@
-/** Requests that change how the runs of a study are judged. */
-import type { Judgement, JudgementRequest, Uuid } from '../contract/types.ts';
+/** Requests that continue a study, and change how its runs are judged. */
+import type { BatchSubmission, Judgement, JudgementRequest, SubmissionResponse, Uuid } from '../contract/types.ts';
 import type { Transport } from './transport.ts';
 
 /** A repeat with the same key and request returns the first answer and changes nothing. */
@@ -13,6 +13,13 @@ export class StudyChanges {
 
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /** Continues the study of the same design, or creates it; a repeat executes nothing. `continuation` of the answer says how. */
+  async continue(submission: BatchSubmission): Promise<SubmissionResponse> {
+    const query = { continue: 'true' };
+    return (await this.#transport.send<SubmissionResponse>({ method: 'POST', path: ['jobs'], query, body: submission }))
+      .body;
   }
 
   /** The requirements of a batch, with the times at which they were stated, its outputs and its labels. */

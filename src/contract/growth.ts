@@ -23,7 +23,7 @@ export const ExtendRequest = named(
 );
 export type ExtendRequest = Static<typeof ExtendRequest>;
 
-const created = SubmissionResponse.properties;
+const { continuation: _, ...created } = SubmissionResponse.properties;
 
 export const ExtendResponse = named(
   'ExtendResponse',

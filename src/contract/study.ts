@@ -234,6 +234,38 @@ export const SubmissionWarning = named(
 );
 export type SubmissionWarning = Static<typeof SubmissionWarning>;
 
+const pointers = (description: string) => listOf(text('JSON Pointer into the submission.'), description);
+
+export const Continuation = named(
+  'Continuation',
+  'How a submission continues a study.',
+  answered({
+    created: flag('True: no study has the design, and a new one was created.'),
+    runs: int32('Runs of the study and its extensions now.'),
+    amended: listOf(
+      enumOf(['requirements', 'outputs', 'labels'], 'A member.'),
+      'Members of the judgement that were amended.',
+    ),
+    extension: Type.Optional(
+      answered(
+        {
+          batch_id: uuid('The batch with the further runs.'),
+          total_jobs: int32('How many these are.'),
+          mode: enumOf(['continued', 'replicate'], 'As `POST /batches/{batch_id}/extend` has it.'),
+          run_ids: Type.Optional(text('The runs of the design that it holds; with `continued`.')),
+          replicate: Type.Optional(int32('The replicate; with `replicate`.')),
+        },
+        'The last extension that was made; absent where the study has the runs.',
+      ),
+    ),
+    kept: pointers('Members in which the submission differs and that stay as the study has them.'),
+    changed: pointers('Of a new study: the members in which the design differs from that of `previous`.'),
+    previous: Type.Optional(uuid('The newest study of the same name, whose design differs.')),
+    sentence: text('The same for people.'),
+  }),
+);
+export type Continuation = Static<typeof Continuation>;
+
 export const SubmissionResponse = named(
   'SubmissionResponse',
   'The created batch.',
@@ -245,6 +277,7 @@ export const SubmissionResponse = named(
       type: ['integer', 'null'],
     }),
     warnings: Type.Optional(listOf(ref(SubmissionWarning), 'Absent without warnings.')),
+    continuation: Type.Optional({ ...ref(Continuation), description: 'With `continue=true`.' }),
   }),
 );
 export type SubmissionResponse = Static<typeof SubmissionResponse>;

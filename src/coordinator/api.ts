@@ -47,12 +47,14 @@ import { objectStoreState } from './files/object-store/store-watch.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
 import { answer } from './reads/study-answer.ts';
 import { submit } from './studies/submit.ts';
+import { continueStudy } from './studies/continue.ts';
 import { amendJudgement, judgement } from './studies/amend.ts';
 import { keepView, removeView, views } from './studies/views.ts';
 
 /** Each operation is a function of the parts that it takes and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
 const OPERATIONS = {
   submit,
+  continueStudy,
   batch,
   batches,
   batchHistory,

@@ -206,6 +206,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const share = new EventLoopShare(systemClock);
   const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    continueStudy: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     judgement: async () => JUDGEMENT,
     amendJudgement: async () => ({ ...JUDGEMENT, revision: 1, amended_at: AT }),
     batchHistory: async () => ({

@@ -151,10 +151,10 @@ def test_the_same_study_again_is_the_same_batch_and_executes_nothing(local):
     first = study().run(workers=2).wait(PATIENCE_S)
     assert study().run(workers=2).id == first.id
     assert executed(local) == list(range(16))
-    changed = study(runs=3).run(workers=2).wait(PATIENCE_S)
-    assert changed.id != first.id
+    assert study(runs=3).run(workers=2).wait(PATIENCE_S).id == first.id
+    assert executed(local) == list(range(16))
     again = study(runs=3).run(workers=2, again=True)
-    assert again.id not in (first.id, changed.id)
+    assert again.id != first.id
     again.wait(PATIENCE_S)
     assert sb.open("latest").id == again.id
     assert sb.open("throw").id == again.id
@@ -163,14 +163,45 @@ def test_the_same_study_again_is_the_same_batch_and_executes_nothing(local):
         sb.open("absent")
 
 
+def test_a_study_of_the_same_design_is_continued_and_executes_the_further_runs_alone(local, capsys):
+    first = study(runs=40, retries=0).run(workers=2).wait(PATIENCE_S)
+    assert len(executed(local)) == 40
+    near = sb.Requirement("range_m", "> 60", probability=0.5, name="near")
+    judged = {"requirements": [near], "labels": {"campaign": "a"}, "outputs": {"range_m": "m"}}
+    amended = study(runs=40, **judged).run(workers=2).wait(PATIENCE_S)
+    assert amended.id == first.id and len(executed(local)) == 40
+    assert "requirements, outputs, labels amended" in capsys.readouterr().err
+    (verdict,) = amended.verdicts()["requirements"]
+    assert verdict["stated_at"]["runs_ended"] == 40
+    assert "stated-after-runs" in [one["code"] for one in verdict["warnings"]]
+    assert amended.judgement()["labels"] == {"campaign": "a"}
+    grown = study(runs=52, **judged).run(workers=2).wait(PATIENCE_S)
+    assert grown.id == first.id and grown.ended and len(executed(local)) == 52
+    assert "12 further runs" in capsys.readouterr().err
+    # Tables and questions are about the runs of both batches.
+    assert [row["run_id"] for row in grown.rows(columns=["run_id"])] == list(range(52))
+    assert grown.summary()["of"] == 52
+    assert grown.verdicts()["requirements"][0]["stated_at"]["runs_ended"] == 40
+    # After a restart of the kernel, so to say: the study as it is.
+    once_more = study(runs=52, **judged).run(workers=2).wait(PATIENCE_S)
+    assert len(once_more.rows()) == 52 and len(executed(local)) == 52
+    # A change of the model is another study.
+    wider = {"speed": sb.Normal(30, 2, units="m/s"), "angle": sb.Uniform(0, 2)}
+    other = study(runs=52, inputs=wider, **judged).run(workers=2).wait(PATIENCE_S)
+    assert other.id != first.id and len(executed(local)) == 104
+    assert "changed: inputs.angle" in capsys.readouterr().err
+    amended = other.amend(requirements=[])
+    assert amended.id == other.id and other.judgement()["requirements"] == [] and other.submission.get("requirements") is None
+
+
 def test_a_study_that_was_deleted_or_cancelled_is_not_taken_for_a_running_one(local, capsys):
     first = study(runs=2).run(workers=1).wait(PATIENCE_S)
     first.delete()
     second = study(runs=2).run(workers=1)
     assert second.id != first.id
     assert second.wait(PATIENCE_S).status == "Completed"
-    cancelled = study(runs=400).run(workers=1).cancel("enough").wait(PATIENCE_S)
-    assert study(runs=400).run(workers=1).id == cancelled.id
+    cancelled = study(runs=400, seed=9).run(workers=1).cancel("enough").wait(PATIENCE_S)
+    assert study(runs=400, seed=9).run(workers=1).id == cancelled.id
     assert "was cancelled; again=True runs it anew" in capsys.readouterr().err
     assert cancelled.resource["cancel_reason"] == "enough"
 

@@ -25,6 +25,14 @@ const DESIGN_TYPES: Readonly<Record<DesignFormat, string>> = {
   ndjson: 'application/x-ndjson',
 };
 
+const CONTINUE_QUERY = {
+  continue: choiceQuery(
+    ['true', 'false'],
+    '`true`: continues the newest study of the same design, with the requirements, outputs, labels and number of runs of the submission.',
+    'false',
+  ),
+};
+
 export const studiesRoutes = [
   route({
     method: 'POST',
@@ -34,10 +42,14 @@ export const studiesRoutes = [
     description: 'Creates one batch and one job per run.',
     scope: 'submit',
     body: { schema: study.BatchSubmission, study: true, limit: 'submission' },
+    query: CONTINUE_QUERY,
     headers: IDEMPOTENCY,
     response: study.SubmissionResponse,
-    errors: ['idempotency-key-reused'],
-    handle: (coordinator, call) => coordinator.submit(call.body, call.idempotency()),
+    errors: ['idempotency-key-reused', 'illegal-transition'],
+    handle: (coordinator, call) =>
+      call.query.continue === 'true'
+        ? coordinator.continueStudy(call.body, { maxRuns: call.service.limits().runs_per_batch })
+        : coordinator.submit(call.body, call.idempotency()),
   }),
   route({
     method: 'GET',

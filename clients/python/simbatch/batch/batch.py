@@ -46,6 +46,9 @@ class Batch(Growing, Judging):
         """Its id at the coordinator."""
         self.warnings: List[str] = []
         """What is allowed in the study and will probably mislead, from its submission."""
+        self.extensions: List[Batch] = []
+        """The batches with further runs of the study, where `Study.run` or `Study.submit` has continued it: waiting, commands, tables and
+        questions are then about all of them."""
         self.study = study
         """The study it was made of; None when it was opened."""
         self._resource = resource
@@ -75,7 +78,10 @@ class Batch(Growing, Judging):
     @property
     def status(self) -> str:
         """`Pending`, `Running`, `Completed`, `Failed` or `Cancelled`, as it is now."""
-        return str((self.resource if self._has_ended() else self.refresh()["batch"])["status"])
+        own = str((self.resource if self._has_ended() else self.refresh()["batch"])["status"])
+        if own not in ENDED:
+            return own
+        return next((status for status in (one.status for one in self.extensions) if status not in ENDED), own)
 
     @property
     def ended(self) -> bool:
@@ -101,21 +107,23 @@ class Batch(Growing, Judging):
         the study continues. Raises TimeoutError after `timeout` seconds, the study continues then too.
         """
         wait(self, timeout, progress)
+        for one in self.extensions:
+            one.wait(timeout, progress=progress)
         return self
 
     # Runs
 
     def rows(
         self, *, columns: Optional[Sequence[str]] = None, where: Optional[str] = None, sort: Union[str, Sequence[str], None] = None,
-        limit: Optional[int] = None, family: bool = False,
+        limit: Optional[int] = None, family: Optional[bool] = None,
     ) -> List[Dict[str, Any]]:
         """The runs, one mapping each: run_id, status, class, reason, ..., `parameters.*`, `outputs.*`.
 
         columns: only these. where: a condition such as `"outputs.miss_m > 50 and class = ok"`. sort: a column
         or several, with a minus before one for descending. limit: at most so many.
-        family: one row for each run of the study, its extensions and its reruns, the latest attempt of each.
+        family: one row for each run of the study, its extensions and its reruns, the latest attempt of each; None: of a study that was continued.
         """
-        return list(self._rows(_table_query(columns, where, sort, limit, family)))
+        return list(self._rows(self._table_query(columns=columns, where=where, sort=sort, limit=limit, family=family)))
 
     def frame(self, **query: Any) -> "pandas_types.DataFrame":
         """The runs as a pandas DataFrame, one row each. Takes the arguments of `rows`. Raises MissingPackageError without pandas."""
@@ -124,7 +132,7 @@ class Batch(Growing, Judging):
         if has_arrow():
             frame = self.arrow(**query).to_pandas(split_blocks=True, self_destruct=True)
         else:
-            frame = table.DataFrame(columns_of(self._rows(_table_query(**query))))
+            frame = table.DataFrame(columns_of(self._rows(self._table_query(**query))))
         return frame
 
     def polars(self, **query: Any) -> "polars_types.DataFrame":
@@ -134,13 +142,13 @@ class Batch(Growing, Judging):
         if has_arrow():
             frame = table.from_arrow(self.arrow(**query))
         else:
-            frame = table.DataFrame(columns_of(self._rows(_table_query(**query))), strict=False, infer_schema_length=None)
+            frame = table.DataFrame(columns_of(self._rows(self._table_query(**query))), strict=False, infer_schema_length=None)
         return frame
 
     def arrow(self, **query: Any) -> "arrow_types.Table":
         """The runs as a pyarrow Table. Takes the arguments of `rows`. Raises MissingPackageError without pyarrow."""
         package("pyarrow", "an Arrow table")
-        asked = {**_table_query(**query), "format": "arrow"}
+        asked = {**self._table_query(**query), "format": "arrow"}
         table: "arrow_types.Table" = arrow_table(self.coordinator.transport.stream(self._path("/table"), asked))
         return table
 
@@ -322,8 +330,13 @@ class Batch(Growing, Judging):
 
     def _command(self, verb: str, reason: Optional[str] = None) -> "Batch":
         body = None if reason is None else {"reason": reason}
-        self._resource = self.coordinator.transport.post(self._path(f"/{verb}"), body, repeat=True)
+        open_ones = [one for one in (self, *self.extensions) if one._is_open()]
+        for one in open_ones or [self]:
+            one._resource = self.coordinator.transport.post(one._path(f"/{verb}"), body, repeat=True)
         return self
+
+    def _is_open(self) -> bool:
+        return not self._has_ended() and self.refresh()["batch"]["status"] not in ENDED
 
     # Requests
 
@@ -333,7 +346,12 @@ class Batch(Growing, Judging):
     def _get(self, rest: str, query: Optional[Mapping[str, Any]] = None) -> Any:
         return self.coordinator.transport.get(self._path(rest), query)
 
+    def _table_query(self, *, family: Optional[bool] = None, **query: Any) -> Dict[str, Any]:
+        return _table_query(**query, family=bool(self.extensions) if family is None else family)
+
     def _ask(self, kind: Type[_Kind], question: str, **query: Any) -> _Kind:
+        if self.extensions and question != "answer":
+            query["family"] = True
         while True:  # 202: the answer is still being computed, and the same request waits for it
             answer = self.coordinator.transport.send(
                 "GET", self._path(f"/{question}"), {**query, "wait": _WAIT_S}, extra_s=_WAIT_S

@@ -12,6 +12,7 @@ from ..api.transport import DEFAULT_RETRY_S, DEFAULT_TIMEOUT_S, PathLike, Transp
 from ..errors import ApiError, Fault, SimbatchError, StudyError
 from .batch import Batch
 from .connection import Connection
+from .continued import continued
 
 if TYPE_CHECKING:
     from ..evaluator.evaluator import Evaluator
@@ -84,19 +85,14 @@ class Coordinator(Connection):
         return Batch(self, page[0]["id"], page[0]) if page else None
 
     def submit(self, study: "StudyDescription", *, again: bool = False) -> Batch:
-        """Submits a study; the same study again is the same batch, for as long as the coordinator has it. See `Study.submit`."""
-        from ..study.description import KEY_LABEL
-
-        if not again:
-            known = [one for one in self.batches(label=f"{KEY_LABEL}={study.key}") if "parent" not in one.resource]
-            if known:
-                return _continued(known[-1], study)
-        fresh = f"{study.key}-{os.urandom(6).hex()}"
-        answer = self._submitted(study, fresh if again else study.key)
-        if answer is None:
-            answer = self._submitted(study, fresh)
-        assert answer is not None
+        """Submits a study, or continues the study of the same design. See `Study.submit`."""
+        answer = self._sent(study, again)
+        continuation = answer.get("continuation")
         made = Batch(self, answer["batch_id"], study=study)
+        if continuation is not None and not continuation["created"]:
+            return continued(made, continuation, study)
+        if continuation is not None and continuation["changed"]:
+            print(f"simbatch: {continuation['sentence']}", file=sys.stderr)
         made.warnings = [
             f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()
         ]
@@ -145,17 +141,16 @@ class Coordinator(Connection):
             raise TypeError("version, inputs, fixed and timeout_s are those of the study; leave them out")
         return study_evaluator(self, for_points(simulation, budget), outputs, options)
 
-    def _submitted(self, study: "StudyDescription", key: str) -> Optional[Dict[str, Any]]:
-        """The answer to a submission; None when the key belongs to a batch that was deleted."""
+    def _sent(self, study: "StudyDescription", again: bool) -> Dict[str, Any]:
+        """The answer to a submission. A repeated continuation executes nothing; any other submission has a key of its own."""
+        query = None if again else {"continue": "true"}
+        key = os.urandom(16).hex() if again else None
         try:
-            answer: Dict[str, Any] = self.transport.post("/jobs", study.submission(), idempotency_key=key)
-            self.transport.get(f"/batches/{answer['batch_id']}")
+            answer: Dict[str, Any] = self.transport.send(
+                "POST", "/jobs", query, body=study.submission(), idempotency_key=key, repeat=not again
+            ).json()
         except StudyError as error:
             raise _with_pairs(error, study) from None
-        except ApiError as error:
-            if error.code in ("unknown-batch", "idempotency-key-reused") and key == study.key:
-                return None
-            raise
         return answer
 
 
@@ -171,16 +166,6 @@ class Batches(List[Batch]):
         from ..show.html import batches_html
 
         return batches_html(self)
-
-
-def _continued(batch: Batch, study: "StudyDescription") -> Batch:
-    """The batch that a study became before."""
-    batch.study = study
-    if batch.resource["status"] == "Cancelled":
-        warning = f"study {study.name!r} was cancelled; again=True runs it anew"
-        batch.warnings.append(warning)
-        print(f"simbatch: {warning}", file=sys.stderr)
-    return batch
 
 
 def _with_pairs(error: StudyError, study: "StudyDescription") -> StudyError:

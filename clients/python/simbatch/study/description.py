@@ -16,8 +16,6 @@ from .parts import EarlyTermination, JointRequirement, Policy, Precision, Requir
 if TYPE_CHECKING:
     import os
 
-KEY_LABEL = "simbatch.key"
-"""The label by which a coordinator knows the study again."""
 Simulation = Union[str, Callable[..., Any]]
 Input = Union[Distribution, float, Any]
 
@@ -89,11 +87,6 @@ class StudyDescription:
         return seed
 
     @property
-    def key(self) -> str:
-        """The identity of the study: the same for the same study after a restart. It is the idempotency key of a submission."""
-        return f"py-{self._identity()[:40]}"
-
-    @property
     def pairs(self) -> List[Tuple[str, str]]:
         """The correlated pairs, in the order of the submission."""
         return [(first, second) for first, second, _ in self.correlations]
@@ -101,9 +94,10 @@ class StudyDescription:
     def submission(self) -> Dict[str, Any]:
         """The submission as `POST /jobs` takes it, also the content of a study file."""
         made: Dict[str, Any] = json.loads(json.dumps(self._submission))
-        made["labels"] = {**made.get("labels", {}), KEY_LABEL: self.key}
         if self.artifact is not None:
-            made["config"]["simulation"]["code"] = {"sha256": self.artifact.sha256, "python": ship.python_version()}
+            made["config"]["simulation"]["code"] = {
+                "sha256": self.artifact.sha256, "python": ship.python_version(), "source": self.artifact.digest,
+            }  # fmt: skip
             made["code"] = self.artifact.text()
         return made
 
@@ -119,10 +113,6 @@ class StudyDescription:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a study file (JSON) for `simbatch submit`."""
         Path(path).write_text(json.dumps(self.submission(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-    def _identity(self) -> str:
-        parts = [self._submission, None if self.artifact is None else self.artifact.digest]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def __repr__(self) -> str:
         from ..show.text import study_text

@@ -72,11 +72,15 @@ class Study(StudyDescription):
     def submit(
         self, endpoint: Optional[str] = None, *, again: bool = False, **connection: Any
     ) -> "Batch":
-        """Submits the study to a coordinator and returns at once. The same study again is the same batch; see `again`.
+        """Submits the study to a coordinator and returns at once.
+
+        A study of the same design there is continued: other requirements, outputs and labels amend it without executing anything, and a larger
+        number of runs executes the further ones alone. A Latin hypercube gets them as a replicate, since its strata depend on its number of runs. Fewer runs execute nothing.
+        Another function, input, method, seed or environment is another study; a line on stderr says what has changed. See docs/members.md.
 
         endpoint: address of the coordinator; by default SVC_ENDPOINT, else http://127.0.0.1:7070. `connection`: `token`,
         `token_file`, `ca_file` and so on, as `simbatch.connect` takes them.
-        again: a new batch even if this study was submitted before.
+        again: a new batch even if there is a study of this design.
         Raises StudyError with every fault of the study, ApiError, UnreachableError.
         """
         from ..batch.coordinator import connect
@@ -95,7 +99,7 @@ class Study(StudyDescription):
 
         workers: runs at once; None: as many as the machine has cores. folder: of data and results. keep: the coordinator and
         the runner outlive this process, until `simbatch.stop()`; else both end with it, after the running runs (30 s at most).
-        The same study again, also after a restart of the kernel, is the same batch: no finished run is executed again.
+        A study of the same design is continued as by `submit`, also after a restart of the kernel: no finished run is executed again.
         again: a new batch all the same.
         The first run is a canary run unless the study has a policy: the others follow when it has completed; when it takes
         a minute or exceeds its time limit, two of the first three decide. `policy=Policy()` releases all at once. An adaptive study has none:

@@ -25,6 +25,7 @@ interface SubmitFlags extends ClientFlags {
   check?: boolean;
   defaults?: boolean;
   idempotencyKey?: string;
+  continue?: boolean;
   label?: string[];
 }
 
@@ -37,12 +38,18 @@ export function submitCommand(): Command {
     .option('--strict', 'with --watch: exit with 3 when the study is Completed but runs failed')
     .option('--check', 'only check the file, without a coordinator')
     .option('--defaults', 'with --check: list the members that take their defaults')
+    .option('--continue', 'continue the study of the same design: amend its requirements, add the runs that it lacks')
     .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
     .action(async (file: string, flags: SubmitFlags) => {
       if (flags.strict === true && flags.watch !== true)
         throw new Failure(EXIT.usage, '--strict changes the exit code of --watch: give both');
       if (flags.defaults === true && flags.check !== true)
         throw new Failure(EXIT.usage, '--defaults adds to the output of --check: give both');
+      if (flags.continue === true && flags.idempotencyKey !== undefined)
+        throw new Failure(
+          EXIT.usage,
+          '--idempotency-key has no meaning with --continue, whose repeat executes nothing: leave it out',
+        );
       const { loadStudy } = await import('../../study/check-study.ts');
       const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
       addLabels(study.submission, flags.label);
@@ -86,12 +93,29 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const client = await connect(flags);
   // With a key, a repeat after a lost reply creates no second study.
   const idempotencyKey = flags.idempotencyKey ?? randomUuid(systemClock);
-  const answer = await client.submit(study.submission, { idempotencyKey }).catch((error: unknown) => {
+  const sent =
+    flags.continue === true
+      ? client.changes.continue(study.submission)
+      : client.submit(study.submission, { idempotencyKey });
+  const answer = await sent.catch((error: unknown) => {
     throw withPlaces(error, study);
   });
   warn(answer.warnings ?? [], study);
   const isAdaptive = study.submission.config.adaptive !== undefined;
   const what = isAdaptive ? 'an adaptive study, which waits for rows,' : plural(answer.total_jobs, 'run');
+  const { continuation } = answer;
+  if (continuation !== undefined) note(printable(continuation.sentence));
+  if (continuation?.created === false) {
+    const { extension = answer } = continuation;
+    const lines =
+      continuation.extension === undefined
+        ? [`study ${answer.batch_id} has ${plural(continuation.runs, 'run')}`]
+        : [
+            `${plural(extension.total_jobs, 'further run')} of ${answer.batch_id} submitted as study ${extension.batch_id}`,
+          ];
+    if (flags.output === 'json' && flags.watch !== true) return writeJson(answer);
+    return reportCreated(client, { answer: { ...answer, batch_id: extension.batch_id }, lines }, flags);
+  }
   const lines = [`submitted ${what} as study ${answer.batch_id}`];
   if (isAdaptive) lines.push(`append a round: simbatch append ${shortId(answer.batch_id)} rows.csv --key NAME`);
   await reportCreated(client, { answer, lines }, flags);

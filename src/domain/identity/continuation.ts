@@ -1,0 +1,124 @@
+/** How a submission continues a study of the same design: what is amended, how many runs are added, and the sentence about it. Pure. */
+import type { BatchSubmission } from '../../contract/types.ts';
+import { plural } from '../plural.ts';
+import { designEnd } from '../study/growth.ts';
+import { acceptsSeed, differences } from './design.ts';
+import { AMENDED, type Amended } from './members.ts';
+
+/** The members of a submission that no extension changes: the runs that it selects, and the budget of an adaptive study. */
+function fixedCount(before: BatchSubmission, after: BatchSubmission): string[] {
+  const { count } = differences(before, after);
+  const isAdaptive = after.config.adaptive !== undefined;
+  return count.filter((it) => it.endsWith('/run_ids') || isAdaptive);
+}
+
+/** True when a study of the same design hash is continued by the submission. */
+export function isContinuedBy(study: BatchSubmission, submission: BatchSubmission): boolean {
+  const used = study.config.monte_carlo.seed;
+  const accepts = used === null || used === undefined || acceptsSeed(submission.config.monte_carlo.seed, used);
+  return accepts && fixedCount(study, submission).length === 0;
+}
+
+/** The pointers of the members because of which a submission is another study than this one. */
+export function changedDesign(study: BatchSubmission, submission: BatchSubmission): string[] {
+  const isSeedGiven =
+    typeof submission.config.monte_carlo.seed !== 'object' && submission.config.monte_carlo.seed !== undefined;
+  const design = differences(study, submission).design.filter((it) => isSeedGiven || it !== '/config/monte_carlo/seed');
+  return [...design, ...fixedCount(study, submission)];
+}
+
+/** The members of the judgement in which the submission differs from the study, and those of judgement and execution that stay as they are. */
+export function continuedMembers(
+  study: BatchSubmission,
+  submission: BatchSubmission,
+): { amended: Amended[]; kept: string[] } {
+  const { judgement, execution } = differences(study, submission);
+  const amended = AMENDED.filter((name) => judgement.includes(`/${name}`));
+  return {
+    amended,
+    kept: [...judgement.filter((it) => !(AMENDED as readonly string[]).includes(it.slice(1))), ...execution],
+  };
+}
+
+/** A member of the family of a study, as far as its runs count. */
+export interface GrownMember {
+  submission: BatchSubmission;
+  totalJobs: number;
+}
+
+/**
+ * The `runs` of the extension that a study needs for those of the submission; undefined when it has as many. `family`: the study first, and
+ * its extensions. A Latin hypercube gets the missing runs as a replicate, every other design continues.
+ */
+export function runsToExtend(family: readonly GrownMember[], submission: BatchSubmission): number | undefined {
+  const wanted = designEnd(submission);
+  const { monte_carlo: design } = family[0]!.submission.config;
+  if (design.sampling_method === 'adaptive') return undefined;
+  const end = Math.max(...family.map((it) => designEnd(it.submission)));
+  const isReplicated = design.sampling_method === 'latin_hypercube' && typeof design.replicates !== 'number';
+  if (!isReplicated) return wanted > end ? wanted : undefined;
+  const held = heldRuns(family);
+  if (wanted <= held) return undefined;
+  // A design that `runs_override` cut short is completed.
+  return wanted === design.runs && held < wanted ? wanted : wanted - held;
+}
+
+/** The runs of a study and its extensions. */
+export const heldRuns = (family: readonly GrownMember[]): number => family.reduce((sum, it) => sum + it.totalJobs, 0);
+
+/** The name of a member for people: `inputs.mass`, `code`, `seed`. A version that follows from a function is not named beside its code. */
+export function memberNames(pointers: readonly string[], version?: string): string[] {
+  const names = pointers.map((pointer) => {
+    const [, first = '', second = '', third = '', fourth = ''] = pointer.split('/');
+    if (first !== 'config') return second === '' ? first : second;
+    if (second === 'dispersions') return `inputs.${third.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+    if (second === 'simulation') return third === 'name' ? 'simulation' : third;
+    if (second === 'monte_carlo') return third === 'sampling_method' ? 'method' : third;
+    if (second === 'compute') return third === 'container' ? fourth : third;
+    return second;
+  });
+  const unique = [...new Set(names)];
+  const follows = unique.includes('code') && version?.startsWith('fn-') === true;
+  return follows ? unique.filter((it) => it !== 'version') : unique;
+}
+
+export interface Continued {
+  studyId: string;
+  isCancelled: boolean;
+  amended: readonly string[];
+  /** Pointers of members that stay as the study has them. */
+  kept: readonly string[];
+  extension: { mode: 'continued' | 'replicate'; total_jobs: number; replicate?: number } | undefined;
+  held: number;
+  wanted: number;
+}
+
+/** The sentence about a study that was continued. */
+export function continuedSentence(it: Continued): string {
+  const parts: string[] = [];
+  if (it.amended.length > 0) parts.push(`${it.amended.join(', ')} amended`);
+  if (it.extension?.mode === 'continued') parts.push(plural(it.extension.total_jobs, 'further run'));
+  if (it.extension?.mode === 'replicate') {
+    parts.push(
+      `${plural(it.extension.total_jobs, 'further run')} as replicate ${it.extension.replicate ?? 0}, since the strata of a Latin hypercube depend on its number of runs`,
+    );
+  }
+  if (it.isCancelled) parts.push('it was cancelled, and no run is added');
+  else if (it.extension === undefined) {
+    const more = it.wanted < it.held ? `, more than the ${it.wanted} asked for` : '';
+    parts.push(`it has ${plural(it.held, 'run')}${more}; nothing is executed`);
+  }
+  if (it.kept.length > 0) parts.push(`it keeps its ${memberNames(it.kept).join(', ')}`);
+  return `study ${it.studyId} is continued: ${parts.join('; ')}`;
+}
+
+/** The sentence about a study that was created because no study has its design. */
+export function createdSentence(
+  studyId: string,
+  previous: string | undefined,
+  changed: readonly string[],
+  version: string,
+): string {
+  if (previous === undefined) return `study ${studyId} is new`;
+  return `study ${studyId} is another study than ${previous}; changed: ${memberNames(changed, version).join(', ')}`;
+}
