@@ -1,6 +1,6 @@
 /** Requests that make a study of another one: extension, rerun, comparison, audit; and their answers. */
 import { Type, type Static } from 'typebox';
-import { answered, enumOf, listOf, named, ref, submitted, text } from './build.ts';
+import { answered, enumOf, flag, listOf, named, ref, submitted, text } from './build.ts';
 import { FAILURE_KINDS, RELATIONS, TERMINAL_STATUSES } from './enums.ts';
 import { LIMITS } from './limits.ts';
 import { double, freeText, int32, name } from './scalars.ts';
@@ -87,6 +87,11 @@ export const AuditRequest = named(
       minimum: 0,
       maximum: 1,
     }),
+    reused: Type.Optional(
+      flag(
+        'True: only runs that have the result of another run (`policy.reuse`) are drawn, and `fraction` is the part of these.',
+      ),
+    ),
     seed: Type.Optional(int32('Determines which runs are drawn. Without it one is drawn and reported.')),
     name: newName,
   }),

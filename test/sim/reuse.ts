@@ -74,12 +74,15 @@ function* recordsOf(disk: Disk, kind: 'job' | 'submission' | 'key-group'): Itera
   for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
 }
 
-/** Every taken result is that of a finished run with the same code and parameters, which is on the disk; and is counted. */
-export function checkReuse(disk: Disk): void {
+/**
+ * Every taken result is that of a finished run with the same code and parameters, which is on the disk unless its batch was deleted; and is
+ * counted.
+ */
+export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set()): void {
   const reused = new Map<string, number>();
   for (const [id, record] of recordsOf(disk, 'job')) {
     if (!record.includes('"reusedFrom":')) continue;
-    checkTaken(disk, id, record);
+    if (!deleted.has(decodeOrigin(record))) checkTaken(disk, id, record);
     reused.set(batchIdOf(id), (reused.get(batchIdOf(id)) ?? 0) + 1);
   }
   const groups = new KeyGroups();
@@ -99,6 +102,8 @@ export function checkReuse(disk: Disk): void {
   }
   insist(expected.size === 0, () => `${expected.size} groups of studies have no record`);
 }
+
+const decodeOrigin = (record: string): string => batchIdOf((JSON.parse(record) as { reusedFrom: string }).reusedFrom);
 
 function checkTaken(disk: Disk, id: string, record: string): void {
   const { value, context } = decodeJob(id, record, decodeBatch(disk.get(keys.batch(batchIdOf(id)))!).context);

@@ -8,6 +8,7 @@ import type { AuditAnswer, JobRecord, RunnerCapabilities, StoredResult, Uuid } f
 import { SimbatchError } from '../../domain/errors.ts';
 import { jobId } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
+import { reasonOf } from '../../domain/runs/run-end.ts';
 import { decodeRunner, isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
@@ -87,14 +88,21 @@ async function comparison(parts: ListingParts, batchId: Uuid): Promise<AuditAnsw
 function runOf(view: StoreView, id: Uuid): AuditedRun | 'open' | 'none' {
   const record = view.get(keys.job(id));
   if (record === undefined) return 'open';
-  const { value, attempts } = JSON.parse(record) as JobRecord;
-  if (!isTerminal(value)) return 'open';
-  const last = attempts.at(-1);
-  const reason = last?.reason ?? null;
+  const job = JSON.parse(record) as JobRecord;
+  if (!isTerminal(job.value)) return 'open';
+  const reason = reasonOf(job);
+  const runner = runnerOf(view, job);
   const result = view.get(keys.result(id));
-  if (!isComparable(value, reason) || last === undefined || result === undefined) return 'none';
+  if (!isComparable(job.value, reason) || runner === undefined || result === undefined) return 'none';
   const { metadata } = JSON.parse(result) as StoredResult;
-  return { class: runClassOf(value, reason), runner: last.runner, outputs: outputsOf(metadata) };
+  return { class: runClassOf(job.value, reason), runner, outputs: outputsOf(metadata) };
+}
+
+/** The runner that executed a run, or the run whose result it has; empty where the record of that one was deleted. */
+function runnerOf(view: StoreView, { attempts, reusedFrom }: JobRecord): string | undefined {
+  if (reusedFrom === undefined) return attempts.at(-1)?.runner;
+  const origin = view.get(keys.job(reusedFrom));
+  return origin === undefined ? '' : (JSON.parse(origin) as JobRecord).attempts.at(-1)?.runner;
 }
 
 /** The stated capabilities in which two runners differ now. */

@@ -78,11 +78,13 @@ export interface Wanted {
 export function knownResult(sources: Sources, among: readonly BatchState[], wanted: Wanted): KnownResult | undefined {
   let key: string | undefined;
   for (const { context } of among) {
-    const run = finishedRun(sources, context, wanted);
+    const run = finishedRun(sources, context, wanted.runId);
     if (run === undefined) continue;
     key ??= keyOf(wanted.study, wanted.runId, wanted.code);
     if (key === undefined) return undefined;
-    if (keyOf(sources.studyCache.of(context), wanted.runId, run.code) === key) return run;
+    if (keyOf(sources.studyCache.of(context), wanted.runId, run.code) !== key) continue;
+    const result = resultInTime(sources, run.jobId, wanted.timeLimitMs);
+    if (result !== undefined) return { ...run, result };
   }
   return undefined;
 }
@@ -96,11 +98,11 @@ export function keyOf({ submission, metadata, sampler }: Study, runId: number, c
   return runKey(submission.config, { code, parameters, randomSeed, draw });
 }
 
-/** The run of this number, where it was executed to an end of its own by the wanted code and within the wanted time. */
-function finishedRun(sources: Sources, batch: BatchContext, wanted: Wanted): KnownResult | undefined {
+/** The run of this number, where it was executed to an end of its own by a known code. */
+function finishedRun(sources: Sources, batch: BatchContext, runId: number): Omit<KnownResult, 'result'> | undefined {
   const { batchId, codes } = batch;
-  if (codes === undefined || sources.studyCache.indexOf(batch, wanted.runId) === undefined) return undefined;
-  const id = jobId(batchId, wanted.runId);
+  if (codes === undefined || sources.studyCache.indexOf(batch, runId) === undefined) return undefined;
+  const id = jobId(batchId, runId);
   const record = recordAt(sources, keys.job(id));
   if (record === undefined) return undefined;
   const job = JSON.parse(record) as JobRecord;
@@ -108,13 +110,17 @@ function finishedRun(sources: Sources, batch: BatchContext, wanted: Wanted): Kno
   if (job.reusedFrom !== undefined || job.completedAtMs === undefined) return undefined;
   if (job.value !== 'Completed' && !(job.value === 'Failed' && reasonOf(job) === 'early_termination')) return undefined;
   const code = wholeCode(codes, codeOf(job));
-  if (code === undefined || code.digest !== wanted.code.digest || code.image !== wanted.code.image) return undefined;
+  if (code === undefined) return undefined;
+  const error = job.value === 'Failed' ? (job.error ?? '') : undefined;
+  return { jobId: id, batchId, endedAtMs: job.completedAtMs, code, error };
+}
+
+/** The result of a run, where it took no longer than the limit; 0: none. */
+function resultInTime(sources: Sources, id: Uuid, timeLimitMs: number): StoredResult | undefined {
   const text = recordAt(sources, keys.result(id));
   if (text === undefined) return undefined;
   const result = JSON.parse(text) as StoredResult;
-  if (wanted.timeLimitMs > 0 && (executionSecsOf(result) ?? Infinity) * 1000 > wanted.timeLimitMs) return undefined;
-  const error = job.value === 'Failed' ? (job.error ?? '') : undefined;
-  return { jobId: id, batchId, endedAtMs: job.completedAtMs, code, error, result };
+  return timeLimitMs > 0 && executionSecsOf(result) * 1000 > timeLimitMs ? undefined : result;
 }
 
 /** The identity of a code by its name; undefined where several have the name. */

@@ -100,8 +100,12 @@ function isAllowed(
 /** Returns the last runner of the run that a run of an audit repeats. */
 function originalRunner(source: RecordSource, { parent }: BatchContext, runId: number): string | undefined {
   if (parent === undefined) return undefined;
-  const record = unlessDamaged(() => source.read(keys.job(jobId(parent.batchId, runId))), undefined);
-  return record === undefined ? undefined : (JSON.parse(record) as JobRecord).attempts.at(-1)?.runner;
+  const jobAt = (id: Uuid): JobRecord | undefined => {
+    const record = unlessDamaged(() => source.read(keys.job(id)), undefined);
+    return record === undefined ? undefined : (JSON.parse(record) as JobRecord);
+  };
+  const run = jobAt(jobId(parent.batchId, runId));
+  return (run?.reusedFrom === undefined ? run : jobAt(run.reusedFrom))?.attempts.at(-1)?.runner;
 }
 
 /** Returns the sources of a scheduler: the active actors, the pending polls, the studies and the run times. */

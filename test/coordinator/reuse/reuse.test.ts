@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { CodeIdentity, JobResult, Report, Uuid } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
-import { all, Scene } from '../../support/scene.ts';
+import { all, codeOf as codeOfRefusal, Scene } from '../../support/scene.ts';
 import type { StudyOptions } from '../../support/studies.ts';
 
 const code = (letter: string): CodeIdentity => ({ kind: 'entrypoint', digest: letter.repeat(64) });
@@ -246,6 +246,34 @@ describe('coordinator/reuse', () => {
     const { batch_id: more } = await scene.api.extendBatch(grown, { runs: 6 });
     expect(await drained()).to.deep.equal([4, 5].map((run) => jobId(more, run)));
     expect(await scene.status(first)).to.equal('Completed: 4 Completed');
+  });
+
+  it('audits a drawn part of the taken results by executing it, and compares to the bit', async () => {
+    await scene.submit({ runs: 20 });
+    await execute();
+    const second = await scene.submit({ runs: 25, ...REUSE });
+    expect(await drained()).to.have.lengthOf(5);
+    const { batch_id: audit, total_jobs: drawn } = await scene.api.auditBatch(second, {
+      fraction: 0.2,
+      reused: true,
+      seed: 3,
+    });
+    expect(drawn).to.equal(4);
+    const executed = await drained();
+    expect(executed.map((id) => Number.parseInt(id.slice(-8), 16) - 1).filter((run) => run >= 20)).to.deep.equal([]);
+    expect(executed).to.have.lengthOf(4);
+    const answer = await scene.api.auditAnswer(audit);
+    expect(answer).to.include({
+      audited: second,
+      compared: 4,
+      identical: 4,
+      differing: 0,
+      not_compared: 0,
+      same_runner: 4,
+    });
+    const none = await scene.submit({ runs: 1, seed: 5 });
+    await execute();
+    expect(await codeOfRefusal(scene.api.auditBatch(none, { fraction: 1, reused: true }))).to.equal('invalid-request');
   });
 
   it('fixes the pinned code by a result that it takes', async () => {

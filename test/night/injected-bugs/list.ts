@@ -3,6 +3,7 @@ import { FILE_BUGS } from './files.ts';
 import type { InjectedBug } from './injected-bug.ts';
 import { KERNEL_BUGS } from './kernel.ts';
 import { LAUNCHER_BUGS } from './launcher.ts';
+import { REUSE_BUGS } from './reuse.ts';
 import { ROUND_BUGS } from './rounds.ts';
 import { RUNNER_BUGS } from './runner.ts';
 import { STUDY_BUGS } from './studies.ts';
@@ -11,6 +12,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   ...KERNEL_BUGS,
   ...LAUNCHER_BUGS,
   ...FILE_BUGS,
+  ...REUSE_BUGS,
   ...ROUND_BUGS,
   ...RUNNER_BUGS,
   ...STUDY_BUGS,

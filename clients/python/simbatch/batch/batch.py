@@ -308,11 +308,11 @@ class Batch(Growing, Judging):
         given = {"select": select or None, "simulation_version": version, "relation": relation, "name": name}
         return self._descendant("rerun", {key: value for key, value in given.items() if value is not None})
 
-    def audit(self, fraction: float, *, seed: Optional[int] = None) -> "Batch":
-        """A new batch that repeats a drawn part of the finished runs, on another runner where there is one. `audit_answer` of the
-        new batch compares the results.
+    def audit(self, fraction: float, *, seed: Optional[int] = None, reused: bool = False) -> "Batch":
+        """A new batch that repeats a drawn part of the finished runs, on another runner where there is one; with `reused`, a part of those that
+        have results of other runs. `audit_answer` of the new batch compares the results.
         """
-        body = {"fraction": fraction, **({} if seed is None else {"seed": seed})}
+        body = {"fraction": fraction, **({} if seed is None else {"seed": seed}), **({"reused": True} if reused else {})}
         return self._descendant("audit", body)
 
     def audit_answer(self) -> answers.Audit:

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
-import type { AuditAnswer, Uuid } from '../../../contract/types.ts';
+import type { AuditAnswer, AuditRequest, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
@@ -14,6 +14,7 @@ import { create, CREATED, type CreateFlags } from './growth.ts';
 
 interface AuditFlags extends CreateFlags {
   fraction?: number;
+  reused?: number;
   seed?: number;
 }
 
@@ -35,13 +36,21 @@ export function auditCommand(): Command {
   )
     .argument('<study>', `${BATCH_ARGUMENT}: a study to audit, or an audit`)
     .option('--fraction <part>', 'the part of the finished runs to repeat, above 0 and up to 1, e.g. 0.02', fraction)
+    .option('--reused <part>', 'the part of the runs to execute that have results of other runs, e.g. 0.05', fraction)
     .option('--seed <n>', 'determines which runs are drawn', integerBetween(0, INT32_MAX))
     .option('--name <name>', 'name of the audit; otherwise that of the study')
     .option('--watch', 'follow the audit to its end; the exit code gives its outcome')
     .option('--strict', 'with --watch: exit with 3 when the audit is Completed but runs failed')
     .option('--idempotency-key <key>', 'a repeat with this key creates nothing again (for 24 hours)')
     .action(async (reference: string, flags: AuditFlags) => {
-      if (flags.fraction !== undefined) return start(reference, flags, flags.fraction);
+      const { fraction: part, reused } = flags;
+      if (part !== undefined && reused !== undefined)
+        throw new Failure(
+          EXIT.usage,
+          '--fraction draws from all finished runs, --reused from those that were not executed: give one',
+        );
+      if (part !== undefined) return start(reference, flags, { fraction: part });
+      if (reused !== undefined) return start(reference, flags, { fraction: reused, reused: true });
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
       return show(await client.auditAnswer(await auditOf(client, batchId)), flags);
@@ -54,10 +63,10 @@ function fraction(text: string): number {
   return value;
 }
 
-function start(reference: string, flags: AuditFlags, part: number): Promise<void> {
+function start(reference: string, flags: AuditFlags, part: Pick<AuditRequest, 'fraction' | 'reused'>): Promise<void> {
   return create(reference, flags, async (client, batchId, options) => {
     const request = {
-      fraction: part,
+      ...part,
       ...(flags.seed === undefined ? {} : { seed: flags.seed }),
       ...(flags.name === undefined ? {} : { name: flags.name }),
     };

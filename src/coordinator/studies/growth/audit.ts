@@ -21,13 +21,13 @@ const STEP = 10_000;
 export async function auditBatch(
   parts: DeriveParts,
   batchId: Uuid,
-  { fraction, seed, name }: AuditRequest,
+  { fraction, seed, name, reused = false }: AuditRequest,
   options: GrowthOptions = {},
 ): Promise<AuditResponse> {
   return createDerived(parts, batchId, options, async ({ view, batch, study, submission: whole }) => {
     if (!(fraction > 0)) refuse({ pointer: '/fraction', detail: `is ${fraction}; it must be above 0 and at most 1` });
     const used = seed ?? drawnSeed(parts);
-    const selection = await drawnRuns(parts, view, batch, study.selection, fraction, used);
+    const selection = await drawnRuns(parts, view, batch, study.selection, { fraction, reused }, used);
     await parts.share.slice();
     const submission = auditOf(whole(), study.selection.count, selection, name);
     if ('pointer' in submission) return refuse(submission);
@@ -52,14 +52,18 @@ async function drawnRuns(
   view: StoreView,
   batch: BatchState,
   held: RunSelection,
-  fraction: number,
+  { fraction, reused }: Required<Pick<AuditRequest, 'fraction' | 'reused'>>,
   seed: number,
 ): Promise<RunSelection> {
   const finished: number[] = [];
   for await (const part of terminalRuns(parts, view, batch, held)) {
-    for (const { runId, status, reason } of part) if (isComparable(status, reason)) finished.push(runId);
+    for (const { runId, status, reason, isReused } of part)
+      if (isComparable(status, reason) && (isReused || !reused)) finished.push(runId);
   }
-  if (finished.length === 0) return refuse({ pointer: '', detail: 'draws no run: no run of the batch has finished' });
+  if (finished.length === 0) {
+    const why = reused ? 'no run of the batch has the result of another run' : 'no run of the batch has finished';
+    return refuse({ pointer: reused ? '/reused' : '', detail: `draws no run: ${why}` });
+  }
   const ranges: RunRange[] = [];
   let wanted = Math.max(1, Math.round(fraction * finished.length));
   const block = new Int32Array(4);

@@ -29,6 +29,8 @@ interface RunFacts {
   status: JobStatus;
   /** The reason of its last attempt. */
   reason: string | null;
+  /** It has the result of another run. */
+  isReused: boolean;
 }
 
 type Predicate = (run: RunFacts) => boolean;
@@ -183,7 +185,13 @@ export async function* terminalRuns(
     yield* parts.share.mapped(wanted, ([key, record]): RunFacts => {
       const job = JSON.parse(record) as JobRecord;
       const id = idOf(key);
-      return { jobId: id, runId: runIdOf(id), status: job.value, reason: reasonOf(job) };
+      return {
+        jobId: id,
+        runId: runIdOf(id),
+        status: job.value,
+        reason: reasonOf(job),
+        isReused: job.reusedFrom !== undefined,
+      };
     });
   }
 }
