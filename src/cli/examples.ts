@@ -82,7 +82,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   convergence: ['simbatch convergence latest miss_m --half-width 0.5'],
   ask: ['simbatch ask distributions latest', 'simbatch ask worst latest miss_m -k 5 -o json'],
   report: ['simbatch report latest -f report.html'],
-  audit: ['simbatch audit latest --fraction 0.02 --watch', 'simbatch audit latest', 'simbatch audit latest --reused 0.05'],
+  audit: [
+    'simbatch audit latest --fraction 0.02 --watch',
+    'simbatch audit latest',
+    'simbatch audit latest --reused 0.05',
+  ],
   manifest: ['simbatch manifest latest -f manifest.ndjson', 'simbatch manifest verify manifest.ndjson'],
   'manifest verify': ['simbatch manifest verify manifest.ndjson --against latest'],
   runners: ['simbatch runners', 'simbatch runners --tag gpu -o wide'],
