@@ -1,5 +1,5 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
-import type { AttemptRef, JobRecord, JobStatus, Report, Uuid } from '../../src/contract/types.ts';
+import type { AttemptRef, JobRecord, JobStatus, Judgement, Report, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch, derivedJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { StudyCache } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
@@ -27,6 +27,8 @@ export class Acknowledged {
   readonly drained = new Map<string, Set<string>>();
   /** Paused batches without a resume request. */
   readonly pausedBatches = new Set<Uuid>();
+  /** The latest acknowledged judgement of each batch. */
+  readonly #judgements = new Map<Uuid, Judgement>();
   /** Runners that have signed off and not begun to register since. */
   readonly signedOff = new Set<string>();
   readonly #completedBy = new Map<Uuid, number>();
@@ -57,6 +59,11 @@ export class Acknowledged {
     const known = this.batchOfKey.get(key);
     insist(known === undefined || known === batchId, () => `key ${key} made two batches: ${known} and ${batchId}`);
     this.batchOfKey.set(key, batchId);
+  }
+
+  amended(judgement: Judgement): void {
+    const known = this.#judgements.get(judgement.batch_id);
+    if ((known?.revision ?? 0) <= judgement.revision) this.#judgements.set(judgement.batch_id, judgement);
   }
 
   /** A report was accepted: the history must have the attempt with that runner and the reported outcome. */
@@ -122,6 +129,16 @@ export class Acknowledged {
       const { value, pausedAtMs } = JSON.parse(this.#disk.get(keys.batch(batchId)) ?? '{}') as Partial<PausableBatch>;
       const isOpen = value === 'Pending' || value === 'Running';
       insist(!isOpen || pausedAtMs !== undefined, () => `the pause of batch ${batchId} is lost`);
+    }
+    for (const [batchId, { revision, requirements, labels }] of this.#judgements) {
+      const { judgement, labels: kept } = decodeBatch(this.#disk.get(keys.batch(batchId))!).context;
+      const found = judgement?.revision ?? 0;
+      const shown = (names: readonly { name: string; probability: number }[] = []): string =>
+        JSON.stringify(names.map((it) => [it.name, it.probability]));
+      const isSame =
+        shown(judgement?.requirements) === shown(requirements) && JSON.stringify(kept) === JSON.stringify(labels);
+      const isThere = found > revision || (found === revision && (revision === 0 || isSame));
+      insist(isThere, () => `amendment ${revision} of batch ${batchId} is lost: the disk has ${found}`);
     }
     for (const runnerId of this.signedOff) {
       const { value } = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as { value: string };

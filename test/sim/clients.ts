@@ -6,6 +6,7 @@ import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts'
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { insist } from './acknowledged.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
+import { SimAmendments } from './amendments.ts';
 import { SimGrowth } from './growth.ts';
 import type { Stage } from './scenario.ts';
 
@@ -14,14 +15,17 @@ const MAX_STUDIES = 4;
 export class SimClient {
   readonly #stage: Stage;
   readonly #growth: SimGrowth;
+  readonly #amendments: SimAmendments;
   readonly #submissions: { key: string; options: StudyOptions }[] = [];
 
   constructor(stage: Stage) {
     this.#stage = stage;
     this.#growth = new SimGrowth(stage);
+    this.#amendments = new SimAmendments(stage);
   }
 
   act(): void {
+    this.#amendments.act();
     const { dice } = this.#stage;
     const roll = dice.next();
     if (roll < 0.12 && this.#submissions.length < MAX_STUDIES) this.#submit(this.#newStudy());

@@ -122,6 +122,14 @@ export const MUTATIONS: readonly Mutation[] = [
     says: /the pause of batch .* is lost/,
   },
   {
+    name: 'an amendment is lost at a restart',
+    bug: {
+      read: (key, value) =>
+        key.startsWith('!batch!') ? altered(value, (it) => ({ ...it, judgement: undefined })) : value,
+    },
+    says: /amendment .* of batch .* is lost/,
+  },
+  {
     name: 'the limit on failures is not acted on',
     patch: () => replaced(batchMachine.implementations.guards, 'tooManyFailures', () => false),
     says: /goes beyond its/,

@@ -8,6 +8,7 @@ import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cac
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
+import { amended } from '../../src/domain/identity/judgement.ts';
 import { insist } from './acknowledged.ts';
 import { missOf } from './runners.ts';
 
@@ -59,7 +60,7 @@ export function checkVerdicts(
 ): void {
   const isOver = isTerminal(value);
   if ((c.requirements ?? 0) === 0) return;
-  const { submission } = decodeSubmission(disk.get(keys.submission(c.batchId)) as string);
+  const submission = amended(decodeSubmission(disk.get(keys.submission(c.batchId)) as string).submission, c);
   const { requirements = [], policy } = submission;
   const prefix = prefixOf(c, submission, jobs);
   const isContinuous = policy?.stop_when !== undefined;

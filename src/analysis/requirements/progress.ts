@@ -192,9 +192,9 @@ function decideContinuously({ passed, failed, unknown, open }: Counts, sequentia
 }
 
 /** A requirement that may have been chosen because of the runs that it judges. */
-function statedWarnings({ stated_at: stated, confidence }: ParsedRequirement): Warning[] {
+function statedWarnings({ name, stated_at: stated, confidence }: ParsedRequirement): Warning[] {
   if (stated === undefined) return [];
-  const message = `it was stated when ${plural(stated.runs_ended, 'run')} had ended: the confidence of ${confidence} holds for a requirement that was chosen without looking at these runs`;
+  const message = `"${name}" was stated when ${plural(stated.runs_ended, 'run')} had ended: the confidence of ${confidence} holds for a requirement that was chosen without looking at these runs`;
   return [{ code: 'stated-after-runs', message }];
 }
 

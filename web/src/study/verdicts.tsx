@@ -97,7 +97,12 @@ function Verdict({
       <Bounds of={it} />
       <span className="target nowrap">≥ {share(it.probability)}</span>
       <span className="word">{WORDS[it.verdict ?? 'none']}</span>
-      <span className="hint small soft">{hintOf(it)}</span>
+      <span className="hint small soft">
+        {hintOf(it)}
+        {it.stated_at !== undefined && (
+          <span title={`stated on ${it.stated_at.time}`}> · stated after {count(it.stated_at.runs_ended)} runs</span>
+        )}
+      </span>
       {judged !== undefined && <RequirementCourse of={judged} />}
       <p className="visually-hidden">{it.sentence}</p>
     </article>
