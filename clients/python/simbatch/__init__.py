@@ -21,7 +21,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._run import Parameters, Run, RunConfigError, run
+from ._parameters import Parameters, RunConfigError
+from ._run import Run, run
 
 if TYPE_CHECKING:
     from .batch.batch import Batch as Batch
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from .study.parts import Rule as Rule
     from .study.parts import Saltelli as Saltelli
     from .study.parts import Telemetry as Telemetry
+    from .study.probe import Probe as Probe
     from .study.study import Study as Study
     from .study.trial import Trial as Trial
 
@@ -88,6 +90,7 @@ _HOMES = {
     ".study.distributions": "Beta Chosen Discrete Distribution Empirical Exponential Fixed Gamma Lognormal Loguniform Normal Table "
     "Triangular Uniform Weibull",
     ".study.parts": "EarlyTermination JointRequirement Policy Precision Requirement Rule Saltelli Telemetry",
+    ".study.probe": "Probe",
     ".study.study": "Study",
     ".study.trial": "Trial",
 }

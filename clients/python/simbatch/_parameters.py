@@ -32,6 +32,9 @@ class Parameters(Dict[str, float]):
     """
 
     __slots__ = ("_asked", "_given", "_read")
+    _asked: Dict[str, None]
+    _given: Set[str]
+    _read: Set[str]
 
     def __missing__(self, name: str) -> float:
         raise RunConfigError(f"the run has no parameter {name!r}{hint(name, self)}; it has: {', '.join(sorted(dict.keys(self))) or 'none'}")
@@ -48,8 +51,8 @@ class NotedParameters(Parameters):
     def __init__(self, values: Mapping[str, float], given: Set[str]) -> None:
         super().__init__(values)
         self._given = given
-        self._read: Set[str] = set()
-        self._asked: Dict[str, None] = {}
+        self._read = set()
+        self._asked = {}
 
     def __missing__(self, name: str) -> float:
         self._ask(name)
@@ -110,7 +113,7 @@ class NotedParameters(Parameters):
     __hash__ = None  # type: ignore[assignment]
 
     def __or__(self, other: Any) -> Any:
-        return {**self} | other  # type: ignore[operator]
+        return {**self} | other
 
     def __ror__(self, other: Any) -> Any:
         return other | {**self}

@@ -27,7 +27,7 @@ Everything here is a member of `simbatch`.
 """
 
 GROUPS = [
-    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Saltelli", "Policy", "Precision", "Trial"]),
+    ("Studies", ["Study", "Requirement", "JointRequirement", "EarlyTermination", "Rule", "Telemetry", "Saltelli", "Policy", "Precision", "Trial", "Probe"]),
     (
         "Distributions",
         ["Distribution", "Normal", "Uniform", "Exponential", "Gamma", "Beta", "Fixed", "Lognormal", "Loguniform", "Weibull"]

@@ -12,6 +12,7 @@ import type { BatchSubmission, DispersionConfig, Fault } from '../../contract/ty
 export const PROBED = { low: 0.01, nominal: 0.5, high: 0.99 } as const;
 /** The label of a probe: the name of its study. */
 const PROBE_LABEL = 'probe';
+const CLIENT_LABELS = 'simbatch.';
 
 /** A dispersed input, and its values in the runs of a probe. */
 export interface ProbedInput {
@@ -107,6 +108,8 @@ function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, nam
   const { priority, code } = rest.policy ?? {};
   const { requirements: _r, runs_override: _o, policy: _p, ...members } = rest;
   const policy = { ...(priority === undefined ? {} : { priority }), ...(code === undefined ? {} : { code }) };
+  // The Python client finds a study of its own by such a label, and the probe is another one.
+  const labels = Object.entries(rest.labels ?? {}).filter(([key]) => !key.startsWith(CLIENT_LABELS));
   const chosen = { type: 'chosen' as const, lower: null, upper: null };
   const dispersions = Object.entries(config.dispersions).map(([input, it]) => [
     input,
@@ -114,7 +117,7 @@ function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, nam
   ]);
   return {
     ...members,
-    labels: { ...rest.labels, [PROBE_LABEL]: name.slice(0, LIMITS.labelValueLength) },
+    labels: { ...Object.fromEntries(labels), [PROBE_LABEL]: name.slice(0, LIMITS.labelValueLength) },
     ...(Object.keys(policy).length === 0 ? {} : { policy }),
     config: {
       ...kept,

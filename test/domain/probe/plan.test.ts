@@ -57,7 +57,7 @@ describe('domain/probe: plan', () => {
 
   it('is a valid study with the label and without a judgement, whatever the study asks for', () => {
     const submission = probed({ wind: WIND, g: FIXED }, (it) => {
-      it.labels = { campaign: 'x' };
+      it.labels = { campaign: 'x', 'simbatch.key': 'abc' };
       it.runs_override = 9;
       it.config.monte_carlo = { runs: 500, sampling_method: 'latin_hypercube', seed: 3, replicate: 1 };
       it.policy = { max_failures: '5%', canary_runs: 3, priority: 2 };

@@ -83,6 +83,11 @@ class Transport:
             raise SimbatchError("the endpoint has a user or a password in it; give the credential as token=")
         self._is_tls, self._host, self._port, self._base = parts.scheme == "https", parts.hostname, port, parts.path
 
+    @property
+    def variables(self) -> Dict[str, str]:
+        """The environment with which the program `simbatch` has the same credential."""
+        return {} if self._token is None else {"SVC_TOKEN": self._token}
+
     def move(self, endpoint: str) -> None:
         """Continues with the coordinator at another address."""
         self.endpoint = endpoint.rstrip("/")

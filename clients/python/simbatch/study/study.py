@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ..batch.batch import Batch
     from ..evaluator.evaluator import Evaluator
+    from .probe import Probe
     from .trial import Trial
 
 
@@ -113,6 +114,28 @@ class Study(StudyDescription):
         local = embedded(folder, keep=keep)
         local.runner_for(study, workers)
         return local.coordinator().submit(study, again=again)
+
+    def probe(
+        self,
+        workers: Optional[int] = None,
+        *,
+        corners: bool = False,
+        keep: bool = False,
+        folder: Union[str, "os.PathLike[str]"] = ".simbatch",
+    ) -> "Probe":
+        """Executes 2 d + 1 runs on this machine for d dispersed inputs, and returns which inputs are read and what each changes: the
+        nominal run with every input at its median, and each input alone at its 1 % and 99 % quantile, all with one random draw.
+
+        corners: also a run with all inputs low, and a run with all inputs high. workers, keep, folder: as `run` takes them. The runs are a study of
+        their own with the label `probe`. On a pool: `simbatch probe`.
+        Raises StudyError for a study without a dispersed input or with chosen ones, SimbatchError.
+        """
+        from ..local.embedded import embedded
+        from .probe import probe
+
+        local = embedded(folder, keep=keep)
+        local.runner_for(self, workers)
+        return probe(self, local.coordinator(), corners)
 
     def evaluator(
         self,
