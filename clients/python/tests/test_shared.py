@@ -126,7 +126,7 @@ def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(lo
     assert "the handler of SIGUSR1: undone" in notes(found[4])
     assert "left a thread running: its process was ended after it" in notes(found[6])
     assert "left a file open" in notes(found[7])
-    assert "the content of the global variable SEEN: its process was ended after it" in notes(found[7])
+    assert "the content of the variable SEEN: its process was ended after it" in notes(found[7])
     assert "left a process running: its process was ended after it" in notes(found[10])
     assert "left a file open" in notes(found[12]) and "/etc/hosts" not in notes(found[12])
     assert "replaced or closed a standard stream: its process was ended after it" in notes(found[13])

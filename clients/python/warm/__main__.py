@@ -33,7 +33,7 @@ import _warm_server  # noqa: E402
 
 sys.path.remove(_here)
 sys.dont_write_bytecode = _writes_bytecode
-for _name in ("_warm_children", "_warm_descriptors", "_warm_modules", "_warm_run", "_warm_server", "_warm_traces", "_warm_worker"):
+for _name in [it for it in sys.modules if it.startswith("_warm_")]:
     del sys.modules[_name]
 
 # Returns in the process of a run alone, after the simulation and all that belongs to its end; the rest of the end, if

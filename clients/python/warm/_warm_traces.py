@@ -1,8 +1,8 @@
 """The traces that a run leaves in a process that executes more runs: found after each run, undone where that is certain.
 
 `restored` has changes that were undone, and `left` those for which the process has to end: nothing else would surely remove them.
-Not found: changes inside objects that stay (a value in a list, an attribute of an object, the cache of a function), settings of
-C libraries, and modules that a run has imported.
+Not found: changes inside objects of libraries (their attributes, the cache of a function), settings of C libraries, and what libraries
+that a run has imported have set.
 """
 
 import _signal
@@ -17,6 +17,8 @@ import warnings
 import _warm_descriptors as descriptors
 import _warm_modules as modules
 import _warm_run as runs
+import _warm_settings as settings
+import _warm_variables as program
 
 SIGNALS = [
     it
@@ -24,7 +26,8 @@ SIGNALS = [
     if it is not None
 ]
 TIMERS = [getattr(_signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(_signal, name)]
-CONTAINERS = (list, dict, set, bytearray)
+# Modules with executors, and the variable by which they refuse work at the end of the interpreter.
+EXECUTORS = (("concurrent.futures.thread", "_shutdown"), ("concurrent.futures.process", "_global_shutdown"))
 OWN_THREAD = "simbatch-telemetry"
 OWN_THREAD_S = 2.0
 MOST_NAMES = 5
@@ -34,9 +37,10 @@ _PR_SET_CHILD_SUBREAPER = 36
 class Found:
     """The traces of one run, as sentences that begin with a verb in the past: `changed the working directory`."""
 
-    __slots__ = ("restored", "left")
+    __slots__ = ("restored", "left", "reads")
 
     def __init__(self):
+        self.reads = None
         self.restored = []
         self.left = []
 
@@ -60,14 +64,32 @@ def finish():
         run._current = run._given = None
     threading = sys.modules.get("threading")
     if threading is not None and len(threading._active) > 1:
+        _end_executors()
         main = threading.main_thread()
         for thread in threading.enumerate():
             if thread is not main and not thread.daemon:
                 thread.join()
             elif thread.name.startswith(OWN_THREAD):
                 thread.join(OWN_THREAD_S)
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None and processes._children:
+        for child in processes.active_children():
+            if child.daemon:
+                child.terminate()
+            child.join()
     reads = getattr(current, "_reads", None)
     return None if reads is None else reads.report()
+
+
+def _end_executors():
+    """Lets the threads of executors that were not shut down end after their work; later runs may have executors all the same."""
+    for name, flag in EXECUTORS:
+        module = sys.modules.get(name)
+        if hasattr(module, "_python_exit"):
+            try:
+                module._python_exit()
+            finally:
+                setattr(module, flag, False)
 
 
 class Traces:
@@ -76,7 +98,8 @@ class Traces:
     def __init__(self, variables):
         _adopt_orphans()
         own = [it for it, _ in variables if str(it.get("__name__")).partition(".")[0] != "simbatch"]
-        self.scopes = [_Scope(it) for it in own + _travelled()]
+        function = getattr(sys.modules.get("simbatch.functions.loaded"), "FUNCTION", None)
+        self.variables = program.Variables(own + _travelled(function), [] if function is None else [function])
         self.directory = os.getcwd()
         self.place = _file(".")
         self.path = list(sys.path)
@@ -85,12 +108,10 @@ class Traces:
         self.hook = sys.excepthook
         self.descriptors = descriptors.Descriptors()
         self.handlers = [(it, _signal.getsignal(it)) for it in SIGNALS]
-        self.mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
-        self.recursion = sys.getrecursionlimit()
-        self.umask = _umask()
+        self.settings = settings.Settings()
         self.filters = list(warnings.filters)
         self.exits = _Exits()
-        self.modules = len(sys.modules)
+        self.modules = _Modules()
         self.threads = _thread._count()
         numpy = sys.modules.get("numpy")
         self.errors = numpy.geterr() if numpy is not None else None
@@ -99,6 +120,7 @@ class Traces:
     def enter(self, variables):
         """Sets the variables of a run; returns the environment that it begins with."""
         os.environ.update(variables)
+        self.settings.begin()
         return dict(os.environ._data)
 
     def look(self, environment):
@@ -111,16 +133,18 @@ class Traces:
         sys.last_type = sys.last_value = sys.last_traceback = None
         if hasattr(sys, "last_exc"):
             sys.last_exc = None
-        del sys.modules["__main__"]
-        if len(sys.modules) != self.modules:
+        if self.modules.look():
             # Imports of libraries stay, and what they set.
-            self.modules = len(sys.modules)
             self.filters = list(warnings.filters)
-        for scope in self.scopes:
-            scope.look(found)
+        restored, left = self.variables.look()
+        if restored:
+            found.restored.append("changed the variable%s %s" % ("s" if len(restored) > 1 else "", _names(restored)))
+        if left:
+            found.left.append("changed the content of the variable%s %s" % ("s" if len(left) > 1 else "", _names(left)))
         gc.enable()
         gc.collect()
         self._interpreter(found)
+        self.settings.look(found)
         self._environment(environment, found)
         self._process(found)
         return found
@@ -137,9 +161,6 @@ class Traces:
         if sys.excepthook is not self.hook:
             sys.excepthook = self.hook
             found.restored.append("changed sys.excepthook")
-        if sys.getrecursionlimit() != self.recursion:
-            sys.setrecursionlimit(self.recursion)
-            found.restored.append("changed the recursion limit")
         if warnings.filters != self.filters:
             warnings.filters[:] = self.filters
             found.restored.append("changed the filters of warnings")
@@ -171,9 +192,6 @@ class Traces:
                 found.restored.append("changed the working directory")
             except OSError:
                 found.left.append("changed the working directory, which cannot be entered again")
-        if _umask() != self.umask:
-            os.umask(self.umask)
-            found.restored.append("changed the umask")
 
     def _process(self, found):
         changed = []
@@ -190,9 +208,6 @@ class Traces:
             if _signal.getitimer(timer) != (0.0, 0.0):
                 _signal.setitimer(timer, 0.0)
                 found.restored.append("left a timer running")
-        if _signal.pthread_sigmask(_signal.SIG_BLOCK, ()) != self.mask:
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
-            found.restored.append("changed the mask of signals")
         change = self.descriptors.look()
         if change is not None:
             self._open_files(*change, found)
@@ -227,45 +242,39 @@ class _Exits:
         atexit.register = counted
 
 
-class _Scope:
-    """Variables of one dictionary: those that are another object are set again; a container of another length stays changed."""
+class _Modules:
+    """The modules that are loaded. Those of libraries that a run imports stay; the program's own are imported again by the next run."""
 
-    def __init__(self, variables):
-        self.variables = variables
-        self.values = dict(variables)
-        self.lengths = [(name, it, len(it)) for name, it in variables.items() if type(it) in CONTAINERS and not name.startswith("__")]
-        self.cells = [(it, it.cell_contents) for it in _cells(variables)]
+    def __init__(self):
+        self._remember()
 
-    def look(self, found):
-        variables, values = self.variables, self.values
-        if len(variables) != len(values) or any(variables.get(name, self) is not it for name, it in values.items()):
-            changed = [it for it in variables if it not in values or variables[it] is not values[it]]
-            changed += [it for it in values if it not in variables]
-            for name in changed:
-                if name in values:
-                    variables[name] = values[name]
-                else:
-                    del variables[name]
-            shown = [it for it in changed if not it.startswith("__")]
-            if shown:
-                found.restored.append("changed the global variable%s %s" % ("s" if len(shown) > 1 else "", _names(shown)))
-        grown = [name for name, it, length in self.lengths if len(it) != length]
-        if grown:
-            found.left.append("changed the content of the global variable%s %s" % ("s" if len(grown) > 1 else "", _names(grown)))
-        for cell, value in self.cells:
-            try:
-                same = cell.cell_contents is value
-            except ValueError:
-                same = False
-            if not same:
-                cell.cell_contents = value
-                found.restored.append("changed a variable of an enclosing function")
+    def _remember(self):
+        # That of the run, which each run has anew.
+        sys.modules.pop("__main__", None)
+        self.count = len(sys.modules)
+        self.last = next(reversed(sys.modules))
+        self.names = frozenset(sys.modules)
+
+    def look(self):
+        """Returns whether other modules are loaded than before."""
+        sys.modules.pop("__main__", None)
+        if len(sys.modules) == self.count and next(reversed(sys.modules)) == self.last:
+            return False
+        for name in [it for it in sys.modules if it not in self.names and _is_own(it)]:
+            del sys.modules[name]
+        self._remember()
+        return True
 
 
-def _travelled():
+def _is_own(name):
+    """Whether the module is source text of the program. The package `simbatch` keeps nothing of a run."""
+    path = getattr(sys.modules[name], "__file__", None)
+    return isinstance(path, str) and path.endswith(".py") and name.partition(".")[0] != "simbatch" and not modules.is_library_file(path)
+
+
+def _travelled(function):
     """The global variables of the function of a study and of all functions and classes that came with it."""
-    loaded = sys.modules.get("simbatch.functions.loaded")
-    pending = [getattr(loaded, "FUNCTION", None)]
+    pending = [function]
     known = {id(module.__dict__) for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
     found = []
     seen = set()
@@ -282,28 +291,10 @@ def _travelled():
                 known.add(id(variables))
                 found.append(variables)
                 pending += variables.values()
-            pending += [value for value in map(_content, it.__closure__ or ()) if value is not None]
+            pending += map(program.content, it.__closure__ or ())
         elif isinstance(it, type) and it.__module__ == "__main__":
             pending += vars(it).values()
     return found
-
-
-def _cells(variables):
-    """The closures of a scope's functions, and of the function of the study."""
-    loaded = sys.modules.get("simbatch.functions.loaded")
-    functions = [getattr(loaded, "FUNCTION", None), *variables.values()]
-    found = []
-    for it in functions:
-        if isinstance(it, types.FunctionType) and it.__globals__ is variables:
-            found += [cell for cell in it.__closure__ or () if _content(cell) is not None]
-    return found
-
-
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
 
 
 def _adopt_orphans():
@@ -331,12 +322,6 @@ def _file(place):
     except OSError:
         return None
     return it.st_dev, it.st_ino
-
-
-def _umask():
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _flush(streams):

@@ -23,6 +23,7 @@ import os
 import stat
 import sys
 import time
+from _contextvars import copy_context
 
 import _warm_children as children
 import _warm_run as runs
@@ -32,12 +33,17 @@ import _warm_traces as traces
 FILES_LOOK_S = 0.02
 # At most this share of the time.
 FILES_LOOK_SHARE = 0.02
+MEMORY_LOOK_S = 0.05
 NUMBER_BYTES = 8
 UNREAD_NS = 1_000_000_000
 CHUNK = 1 << 16
 MOST_METADATA_BYTES = 1 << 16
 # A leak that no check sees is bounded: a new worker is a fork away.
 MOST_RUNS = 10_000
+MOST_GROWTH_BYTES = 256 << 20
+# The same as a share of the memory limit, so that no run meets the limit for what others have left.
+MOST_GROWTH_SHARE = 0.25
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STREAMS = {"stdout": 1, "stderr": 2}
 
 
@@ -53,7 +59,7 @@ def serve(server, order):
 
 
 class Worker:
-    """`given`: socket (path), pipe (path), token."""
+    """`given`: socket (path), pipe (path), token, memory (limit in bytes, or None)."""
 
     def __init__(self, server, given):
         self.server = server
@@ -71,8 +77,11 @@ class Worker:
         self.orders = {}
         self.buffer = b""
         self.next_look = 0.0
+        self.next_memory_look = 0.0
+        self.first_bytes = None
+        limit = given.get("memory")
+        self.most_growth = MOST_GROWTH_BYTES if limit is None else min(MOST_GROWTH_BYTES, int(limit * MOST_GROWTH_SHARE))
         self.runs = 0
-        self.reads = None
 
     def _connect(self, path, kind):
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -105,31 +114,41 @@ class Worker:
                 continue
             began = time.perf_counter()
             status, signal = self._execute(order)
-            if os.getpid() != self.pid:
-                # A child of the run that came back to here is not the worker.
-                os._exit(status)
-            if signal is not None:
+            if signal is not None or os.getpid() != self.pid:
+                # A child of the run that came to here is not the worker, and ends as a program does.
                 return runs.end(self.server, status, signal)
             self.runs += 1
-            found = before.look(environment)
+            found = self._look(before, environment)
             ms = round((time.perf_counter() - began) * 1000, 3)
-            last = bool(found.left) or self.runs >= MOST_RUNS
+            last = bool(found.left) or self.runs >= MOST_RUNS or self._has_grown()
             self._mark(order["id"])
             message = {"id": order["id"], "code": status, "ms": ms, "restored": found.restored, "left": found.left, "last": last}
-            if self.reads is not None:
-                message["reads"] = self.reads
+            if found.reads is not None:
+                message["reads"] = found.reads
             self._send(**message, **_metadata_of(directory))
             if last:
                 # Not by the interpreter's own end, which waits for what the run has left.
                 os._exit(0)
 
+    @staticmethod
+    def _look(before, environment):
+        try:
+            reads = traces.finish()
+            found = before.look(environment)
+            found.reads = reads
+            return found
+        except BaseException as error:
+            # The run has ended, and is not judged by what it has made of its process.
+            found = traces.Found()
+            found.left.append("left its process in a state that cannot be looked at: %s: %s" % (type(error).__name__, error))
+            return found
+
     def _execute(self, order):
         runs.seed(order["seed"])
         traces.begin_run(order["config"], order["env"])
         sys.modules["__main__"] = runs.main_module(self.server.entrypoint)
-        status, signal = runs.run(self.server.code, self.server.entrypoint)
-        self.reads = traces.finish() if os.getpid() == self.pid and signal is None else None
-        return status, signal
+        # With context variables of its own.
+        return copy_context().run(runs.run, self.server.code, self.server.entrypoint)
 
     # --- messages ------------------------------------------------------------------------------------------------------
 
@@ -154,6 +173,17 @@ class Worker:
     def _send(self, **message):
         _write(self.channel, json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
+    def _has_grown(self):
+        """Whether more memory is in use than after the first run, which imports what it needs: what runs have left adds up."""
+        now = time.monotonic()
+        if now < self.next_memory_look:
+            return False
+        self.next_memory_look = now + MEMORY_LOOK_S
+        used = _resident_bytes()
+        if self.first_bytes is None:
+            self.first_bytes = used
+        return used - self.first_bytes > self.most_growth
+
     def _changed_file(self):
         now = time.monotonic()
         if now < self.next_look:
@@ -162,6 +192,15 @@ class Worker:
         ended = time.monotonic()
         self.next_look = ended + max(FILES_LOOK_S, (ended - now) / FILES_LOOK_SHARE)
         return path
+
+
+def _resident_bytes():
+    """The memory of this process that is in use; 0 where the system does not show it."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * PAGE_BYTES
+    except OSError:
+        return 0
 
 
 def _write(fd, data):

@@ -23,7 +23,7 @@ export type RunOrder =
       env: Readonly<Record<string, string>>;
       seed: number;
       /** For a process that executes many runs: where it connects to. */
-      worker?: { socket: string; pipe: string; token: string };
+      worker?: { socket: string; pipe: string; token: string; memory: number | null };
     }
   | {
       type: 'spawn';

@@ -83,7 +83,7 @@ export class WarmPython implements WarmLauncher {
 
   /** Creates a process that executes many runs, with a marker in the place of an output directory. Undefined: the engine is cold. */
   worker(
-    address: WorkerAddress,
+    address: WorkerAddress & { memory: number | null },
     marker: string,
     code: string | undefined,
     context: LaunchContext,
@@ -104,7 +104,15 @@ export class WarmPython implements WarmLauncher {
         this.#shared.delete(other);
       }
       const { clock, log, name, rendezvous } = this.#options;
-      found = new SharedPython({ source: this, rendezvous, clock, log, name, code });
+      found = new SharedPython({
+        source: this,
+        rendezvous,
+        clock,
+        log,
+        name,
+        code,
+        memory: limits.memoryBytes ?? null,
+      });
       this.#shared.set(key, found);
     }
     return found;

@@ -1,26 +1,10 @@
 /** A cluster ends an allocation: SIGTERM reaches every process of it, in any order. The runs are handed back, and nothing is counted. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { descendants } from '../../support/descendants.ts';
 import { freshSite } from '../../support/fresh-site.ts';
 import type { FakeCoordinator, FakeJob } from '../../support/fake-coordinator.ts';
-import { MODES } from '../../support/runner-modes.ts';
+import { MODES, SHARED } from '../../support/runner-modes.ts';
 import type { RunnerProcess, Site } from '../../support/runner-process.ts';
-
-/** The processes that descend from this one. */
-function descendants(root: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((it) => /^\d+$/.test(it))) {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  const found = [root];
-  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.push(child);
-  return found.slice(1);
-}
 
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
@@ -38,11 +22,14 @@ const messageOf = (job: FakeJob): string => {
   return last?.type === 'release' ? last.message : '';
 };
 
-for (const mode of MODES) {
+for (const mode of [...MODES, SHARED]) {
   describe(`runner: stopped with all of its processes, simulations ${mode.name}`, function () {
     let fake: FakeCoordinator;
     let site: Site;
-    freshSite((it) => ({ fake, site } = it));
+    freshSite((it) => {
+      ({ fake, site } = it);
+      if (mode.isolation !== undefined) fake.isolation = mode.isolation;
+    });
     before(function () {
       if (mode.missing !== undefined) return this.skip();
     });
@@ -92,7 +79,7 @@ for (const mode of MODES) {
     });
 
     // The rest does not depend on how a run is started, but for a server of its own.
-    if (mode !== MODES[0] && !mode.name.includes('warm Python')) return;
+    if (mode !== MODES[0] && !mode.name.includes('warm Python') && mode !== SHARED) return;
 
     it('hands back a run that ignores SIGTERM at the end of the grace time, with the reason', async () => {
       const { runner, jobs, pids } = await running(['stubborn'], ['--grace-secs', '1']);

@@ -2,7 +2,7 @@
 import type { AttemptActor } from '../../attempt-actor.ts';
 import { environmentOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
 import { Attempt, type Execution } from '../run-attempt.ts';
-import { ALONE, SharedAttempt } from './shared-attempt.ts';
+import { ALONE, CONTAINED, SharedAttempt } from './shared-attempt.ts';
 
 /** The execution of a run as its study wants it, as far as the engine can. */
 export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor): Execution {
@@ -12,5 +12,9 @@ export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: Att
     ? undefined
     : site.launchers.sharedOf(plan.engine, environmentOf(site, plan), plan.limits, plan.reported?.identity.digest);
   if (pool !== undefined) return new SharedAttempt(site, plan, actor, pool);
-  return new Attempt(site, { ...plan, notes: () => [ALONE, ...(plan.notes?.() ?? [])] }, actor);
+  return new Attempt(
+    site,
+    { ...plan, notes: () => [isContained ? CONTAINED : ALONE, ...(plan.notes?.() ?? [])] },
+    actor,
+  );
 }

@@ -211,6 +211,7 @@ export class SharedAttempt implements Execution {
     if (this.#survivors.length === 0) onEnded?.(elapsedMs);
     const notes = await this.#output.finish(this.#waits);
     if (ended.type === 'ended') notes.push(...traceNotes(ended));
+    else if (ended.note !== undefined) notes.push(ended.note);
     if (this.#survivors.length > 0) notes.push(survivorsNote(this.#survivors));
     if (this.#scope.limitFault !== undefined)
       notes.push(`container.memory_limit and cpu_limit did not take effect: ${this.#scope.limitFault}`);
@@ -260,6 +261,8 @@ export class SharedAttempt implements Execution {
 
 /** For the result of a run that had a process of its own although its study wants shared ones. */
 export const ALONE = 'it had a process of its own: no shared interpreter could execute it; only a warm Python has them';
+export const CONTAINED =
+  'it had a process of its own: it was executed in a container, and runs in containers share no process';
 
 function traceNotes({ restored, left }: RunEnd): string[] {
   return [

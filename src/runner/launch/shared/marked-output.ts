@@ -2,8 +2,7 @@
  * The stdout or the stderr of a worker: the output of its runs one after the other, each followed by a mark with the number of the
  * run. A run that prints more than its log takes makes the worker wait.
  */
-import { Readable } from 'node:stream';
-import type { Socket } from 'node:net';
+import { Readable, type Duplex } from 'node:stream';
 
 const NEWLINE = 10;
 /** Digits of the number of a run, and the end of the line. */
@@ -14,23 +13,38 @@ const EMPTY = Buffer.alloc(0);
 export type OnOutput = (output: Readable) => void;
 
 export class MarkedOutput {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #mark: Buffer;
   readonly #onOutput: OnOutput;
   readonly #onMark: () => void;
   /** The output of the current run, if it has any. */
   #current: RunOutput | undefined;
   #rest: Buffer = EMPTY;
+  /** The log of the current run takes no more now. */
+  #isFull = false;
+  #isPaused = false;
   /** The run whose mark came last. */
   lastId = 0;
 
   /** @param token the worker's own, a secret of this process. @param onMark called after each mark. */
-  constructor(socket: Socket, token: string, onOutput: OnOutput, onMark: () => void) {
+  constructor(socket: Duplex, token: string, onOutput: OnOutput, onMark: () => void) {
     this.#socket = socket;
     this.#mark = Buffer.from(`\0${token} `);
     this.#onOutput = onOutput;
     this.#onMark = onMark;
     socket.on('data', (data: Buffer) => this.#take(data));
+  }
+
+  /** Reads nothing until `resume`. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  /** Reads on, as soon as the log of the current run takes more. */
+  resume(): void {
+    this.#isPaused = false;
+    if (!this.#isFull) this.#socket.resume();
   }
 
   /** Resolves when the worker has closed it and all that came before was taken. */
@@ -69,10 +83,17 @@ export class MarkedOutput {
   #give(data: Buffer): void {
     if (data.length === 0) return;
     if (this.#current === undefined) {
-      this.#current = new RunOutput(() => this.#socket.resume());
+      this.#current = new RunOutput(() => this.#more());
       this.#onOutput(this.#current);
     }
-    if (!this.#current.chunk(data)) this.#socket.pause();
+    if (this.#current.chunk(data)) return;
+    this.#isFull = true;
+    this.#socket.pause();
+  }
+
+  #more(): void {
+    this.#isFull = false;
+    if (!this.#isPaused) this.#socket.resume();
   }
 
   #over(): void {

@@ -25,7 +25,15 @@ export interface WorkerAddress {
  * The numbers of the runs that a worker may begin. The worker and the runner both read from the pipe, so that a run is begun by the
  * worker or taken back by the runner, never both.
  */
-export class RunNumbers {
+export interface RunNumbers {
+  /** Lets the worker begin the runs, in this order. */
+  give(ids: readonly number[]): void;
+  /** The runs that have not begun: the worker begins none of them. */
+  takeBack(): number[];
+  close(): void;
+}
+
+export class NumberPipe implements RunNumbers {
   readonly #fd: number;
   #isClosed = false;
 
@@ -36,7 +44,6 @@ export class RunNumbers {
     unlinkSync(path);
   }
 
-  /** Lets the worker begin the runs, in this order. */
   give(ids: readonly number[]): void {
     const bytes = Buffer.alloc(ids.length * NUMBER_BYTES);
     for (const [index, id] of ids.entries()) bytes.writeBigUInt64LE(BigInt(id), index * NUMBER_BYTES);
@@ -44,7 +51,6 @@ export class RunNumbers {
     writeSync(this.#fd, bytes);
   }
 
-  /** The runs that have not begun: the worker begins none of them. */
   takeBack(): number[] {
     const ids: number[] = [];
     if (this.#isClosed) return ids;

@@ -2,10 +2,11 @@
  * The workers of one warm Python: each executes run after run. As many work as there are lanes with runs; each is fed ahead, and a run
  * that waits after a long one is taken back. A run that ends its worker loses no other run.
  */
-import { randomUuid, type Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../log.ts';
 import type { ProcessScope } from '../../processes/process-scope.ts';
 import { oneLine } from '../../system-error.ts';
+import { openWorker } from './open-worker.ts';
 import type { Rendezvous } from './rendezvous.ts';
 import { lossOf, type PooledRun as Run, type SharedEnding, type SharedRun, type WorkerSource } from './shared-run.ts';
 import { Worker, type RunEnd, type WorkerCalls } from './worker.ts';
@@ -30,6 +31,8 @@ export interface SharedPythonOptions {
   name: string;
   /** The digest of the code that the workers have loaded; undefined: not known. */
   code: string | undefined;
+  /** The memory limit of the runs in bytes; null: none. */
+  memory: number | null;
 }
 
 interface Pooled {
@@ -53,6 +56,8 @@ export class SharedPython {
   /** Number of runs in flight of each lane. */
   readonly #lanes = new Map<number, number>();
   #starting = 0;
+  /** Why the last worker could not be started. */
+  #fault: string | undefined;
   #meanMs: number | undefined;
   #isScheduled = false;
   #isLookDue = false;
@@ -199,15 +204,27 @@ export class SharedPython {
     this.#starting += 1;
     try {
       const pooled = await this.#open(scope);
-      if (pooled !== undefined) this.#workers.add(pooled);
-      else this.#executeAlone();
+      if (pooled === undefined) this.#executeAlone();
+      else {
+        this.#workers.add(pooled);
+        this.#fault = undefined;
+      }
     } catch (error) {
-      this.#options.log.warn(`engine ${this.#options.name}: no shared interpreter could be started: ${oneLine(error)}`);
+      this.#warn(oneLine(error));
       this.#executeAlone();
     } finally {
       this.#starting -= 1;
     }
     this.#pumpSoon();
+  }
+
+  /** Once, until one can be started again: each run asks for it. */
+  #warn(fault: string): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = fault;
+    this.#options.log.warn(
+      `engine ${this.#options.name}: no shared interpreter could be started, runs have a process each: ${fault}`,
+    );
   }
 
   /** Without a worker the next run has a process of its own. */
@@ -217,34 +234,12 @@ export class SharedPython {
   }
 
   async #open(ofRun: ProcessScope): Promise<Pooled | undefined> {
-    const { source, clock } = this.#options;
-    const rendezvous = this.#options.rendezvous();
-    const token = randomUuid(clock);
-    const scope = ofRun.ofWorker(`worker ${token}`);
-    const { address, connections } = rendezvous.expect(token);
-    let pid = 0;
-    const process = await source.worker(address, `worker ${token}`, this.code, {
-      scope,
-      onProcess: (it) => {
-        pid = it;
-      },
-      onExit: () => {},
-      cancelled: new AbortController().signal,
-    });
-    if (process === undefined || !('ended' in process)) {
-      rendezvous.forget(token);
-      return undefined;
-    }
+    const { clock } = this.#options;
+    const found = await openWorker(this.#options, this.code, ofRun);
+    if (found === undefined) return undefined;
     let pooled: Pooled | undefined;
-    const worker = await Worker.open<Run>(
-      { ...process, pid, scope },
-      rendezvous,
-      { token, pipe: address.pipe, connections },
-      clock,
-      this.#callsOf(() => pooled),
-    );
-    if ('type' in worker) return undefined;
-    pooled = { worker, sinceMs: clock.monotonicMs(), isFilling: true };
+    const calls = this.#callsOf(() => pooled);
+    pooled = { worker: new Worker<Run>(found, clock, calls), sinceMs: clock.monotonicMs(), isFilling: true };
     return pooled;
   }
 

@@ -9,7 +9,7 @@ import type { RunEnd, RunFault, WorkerOrder } from './worker.ts';
 export interface WorkerSource {
   /** Creates the process of a worker. Undefined: the engine is cold. */
   worker(
-    address: WorkerAddress,
+    address: WorkerAddress & { memory: number | null },
     marker: string,
     code: string | undefined,
     context: LaunchContext,
@@ -34,7 +34,8 @@ export interface SharedRun {
 }
 
 /** The end of a run; `alone`: there is no worker, so that it must have a process of its own. */
-export type SharedEnding = Ending | (RunEnd & { type: 'ended' }) | (RunFault & { type: 'fault' }) | { type: 'alone' };
+export type SharedEnding =
+  (Ending & { note?: string }) | (RunEnd & { type: 'ended' }) | (RunFault & { type: 'fault' }) | { type: 'alone' };
 
 /** A run from its arrival to its end. */
 export interface PooledRun extends SharedRun {
@@ -44,7 +45,7 @@ export interface PooledRun extends SharedRun {
 }
 
 /** The end of a run whose worker has ended: its own, unless the worker was ended for another run that had just ended. */
-export function lossOf(run: SharedRun, ending: Ending, killer: SharedRun | undefined): Ending {
+export function lossOf<E extends Ending>(run: SharedRun, ending: E, killer: SharedRun | undefined): E | Ending {
   if (killer === undefined || killer === run) return ending;
   return { type: 'displaced', detail: 'its process was ended for the run before it' };
 }

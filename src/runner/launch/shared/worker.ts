@@ -1,11 +1,10 @@
 /** One worker: a process that executes run after run. It begins the runs it was given in their order, and is fed ahead. */
-import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
-import { sleep, type Clock } from '../../../base/clock.ts';
+import { settlesWithin, type Clock } from '../../../base/clock.ts';
 import type { ProcessScope } from '../../processes/process-scope.ts';
-import type { Ending, LaunchedProcess } from '../launcher.ts';
+import type { Ending } from '../launcher.ts';
 import { MarkedOutput } from './marked-output.ts';
-import { RunNumbers, type Connections, type Rendezvous } from './rendezvous.ts';
+import type { RunNumbers } from './rendezvous.ts';
 
 /** A run as a worker takes it. */
 export interface WorkerOrder {
@@ -35,6 +34,17 @@ export interface RunFault {
   code: string;
 }
 
+/** The process of a worker and its connections. */
+export interface WorkerProcess {
+  pid: number;
+  scope: ProcessScope;
+  ended: Promise<Ending>;
+  connections: { control: Duplex; stdout: Duplex; stderr: Duplex };
+  numbers: RunNumbers;
+  /** Its secret, which marks the end of the output of its runs. */
+  token: string;
+}
+
 /** A run that was given to a worker. */
 interface Given<Run> {
   id: number;
@@ -54,15 +64,13 @@ export interface WorkerCalls<Run> {
   stale: () => void;
   /**
    * The worker has ended. `lost`: the run that ended it, or ended with it; `displaced`: the run whose beginning was announced and that
-   * it has not begun; `unbegun`: the others.
+   * it has not begun; `unbegun`: the others. The note is for the result of the lost run.
    */
-  gone: (ending: Ending, runs: { lost?: Run; displaced?: Run; unbegun: readonly Run[] }) => void;
+  gone: (ending: Ending & { note?: string }, runs: { lost?: Run; displaced?: Run; unbegun: readonly Run[] }) => void;
 }
 
-/** Longest time for the last messages of a worker that has ended. */
-const LAST_MESSAGES_MS = 10_000;
-/** The same for its output, which processes of the run may keep open. */
-const LAST_OUTPUT_MS = 500;
+/** Longest time for the last messages and the output of a worker that has ended, and of all that it has left. */
+const LAST_MS = 10_000;
 /** How long the messages of a worker that has more runs are collected. */
 const READ_MS = 8;
 const MOST_LINE_BYTES = 1 << 20;
@@ -76,8 +84,9 @@ export class Worker<Run> {
   readonly #numbers: RunNumbers;
   readonly #outputs: { stdout: MarkedOutput; stderr: MarkedOutput };
   readonly #calls: WorkerCalls<Run>;
-  readonly #sockets: readonly Socket[];
   #isPaused = false;
+  /** Why the runner has ended it, if its messages were the reason. */
+  #fault: string | undefined;
   readonly #given: Given<Run>[] = [];
   #lastId = 0;
   #rest = '';
@@ -88,52 +97,26 @@ export class Worker<Run> {
   #isEnding = false;
   #isRetired = false;
 
-  private constructor(
-    process: LaunchedProcess & { pid: number; scope: ProcessScope },
-    { control, stdout, stderr }: Connections,
-    numbers: RunNumbers,
-    token: string,
-    clock: Clock,
-    calls: WorkerCalls<Run>,
-  ) {
+  constructor(process: WorkerProcess, clock: Clock, calls: WorkerCalls<Run>) {
+    const { control, stdout, stderr } = process.connections;
     this.pid = process.pid;
     this.scope = process.scope;
     this.#clock = clock;
     this.#control = control;
-    this.#numbers = numbers;
+    this.#numbers = process.numbers;
     this.#calls = calls;
-    const marked = (socket: Socket, name: 'stdout' | 'stderr'): MarkedOutput =>
+    const marked = (stream: Duplex, name: 'stdout' | 'stderr'): MarkedOutput =>
       new MarkedOutput(
-        socket,
-        token,
+        stream,
+        process.token,
         (output) => this.#print(name, output),
         () => this.#advance(),
       );
     this.#outputs = { stdout: marked(stdout, 'stdout'), stderr: marked(stderr, 'stderr') };
     control.on('data', (data: Buffer) => this.#take(data));
-    this.#sockets = [control, stdout, stderr];
-    for (const stream of this.#sockets) {
-      stream.on('data', () => this.#pause());
-      stream.resume();
-    }
+    for (const stream of [control, stdout, stderr]) stream.on('data', () => this.#pause());
+    this.#resume();
     void process.ended.then((ending) => this.#gone(ending));
-  }
-
-  /** Takes over a process that the forkserver has created, when it has connected. Undefined when it has ended before. */
-  static async open<Run>(
-    process: LaunchedProcess & { pid: number; scope: ProcessScope },
-    rendezvous: Rendezvous,
-    { token, pipe, connections }: { token: string; pipe: string; connections: Promise<Connections> },
-    clock: Clock,
-    calls: WorkerCalls<Run>,
-  ): Promise<Worker<Run> | Ending> {
-    for (const stream of [process.stdout, process.stderr]) stream.resume();
-    const found = await Promise.race([connections, process.ended]);
-    if ('type' in found) {
-      rendezvous.forget(token);
-      return found;
-    }
-    return new Worker(process, found, new RunNumbers(pipe), token, clock, calls);
   }
 
   /** How many runs it has, with its current run. */
@@ -204,37 +187,49 @@ export class Worker<Run> {
     this.#isPaused = true;
     // All three have been read by then: a run has ended when its message and both marks have come.
     this.#clock.soon(() => {
-      for (const it of this.#sockets) it.pause();
+      for (const it of [this.#control, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
       this.#clock.after(READ_MS, () => {
         this.#isPaused = false;
-        for (const it of this.#sockets) it.resume();
+        this.#resume();
       });
     });
+  }
+
+  #resume(): void {
+    for (const it of [this.#control, this.#outputs.stdout, this.#outputs.stderr]) it.resume();
   }
 
   #take(data: Buffer): void {
     const lines = (this.#rest + data.toString()).split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > MOST_LINE_BYTES) this.kill();
+    if (this.#rest.length > MOST_LINE_BYTES) this.#refuse('a message of it does not end');
     for (const line of lines) this.#message(line);
     this.#advance();
   }
 
   /** A message is its own word: nothing that it says concerns another run than those it has. */
   #message(line: string): void {
+    if (this.#fault !== undefined) return;
     const message = parsed(line);
-    if (message === undefined) return this.kill();
+    if (message === undefined) return this.#refuse('its process sent something else than a message');
     if ('stale' in message) {
       this.#isTaking = false;
       this.#isStale = true;
       return;
     }
-    const given = this.#given.find(({ id }) => id === message.id);
-    if (given === undefined) return this.kill();
+    // The runs end in their order.
+    const given = this.#given.find(({ end }) => end === undefined);
+    if (given?.id !== message.id)
+      return this.#refuse('its process sent a message about a run that it does not execute');
     given.end = message;
     if (!('last' in message) || !message.last) return;
     this.#isTaking = false;
     this.#isEnding = true;
+  }
+
+  #refuse(fault: string): void {
+    this.#fault = fault;
+    this.kill();
   }
 
   /** Ends the runs whose message and marks have come, in their order. */
@@ -271,11 +266,11 @@ export class Worker<Run> {
     const [first] = this.#given;
     const isWaiting = first?.isAnnounced === true && ids.delete(first.id);
     const unbegun = this.#remove(ids);
-    for (const it of this.#sockets) it.resume();
-    // The last messages may still be in the connections; a process that it has left may keep them open.
-    const read = Promise.all([stdout.ended(), stderr.ended()]);
-    await Promise.race([closed(this.#control), sleep(this.#clock, LAST_MESSAGES_MS)]);
-    await Promise.race([read, sleep(this.#clock, LAST_OUTPUT_MS)]);
+    // Processes that it has left keep the connections open, in which its last messages and output may still be.
+    await this.scope.clear(this.#clock, true);
+    const read = Promise.all([stdout.ended(), stderr.ended(), closed(this.#control)]);
+    this.#resume();
+    const isComplete = await settlesWithin(this.#clock, LAST_MS, read);
     this.#control.destroy();
     for (const it of [stdout, stderr]) it.close();
     this.#advance(true);
@@ -285,7 +280,12 @@ export class Worker<Run> {
     if (this.#isStale) this.#calls.stale();
     if (current === undefined) this.#calls.gone(ending, runs);
     else if (this.#isStale || isWaiting) this.#calls.gone(ending, { ...runs, displaced: current });
-    else this.#calls.gone(ending, { ...runs, lost: current });
+    else this.#calls.gone(this.#withNote(ending, isComplete), { ...runs, lost: current });
+  }
+
+  #withNote(ending: Ending, isComplete: boolean): Ending & { note?: string } {
+    if (this.#fault !== undefined) return { ...ending, note: `the runner ended it: ${this.#fault}` };
+    return isComplete ? ending : { ...ending, note: 'the end of its output was not read in time and may be missing' };
   }
 }
 

@@ -1,0 +1,88 @@
+/** Kills of workers, of their forkserver and of their runner: every run ends once, and only a run that was executed then is lost. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { descendants } from '../../../support/descendants.ts';
+import { freshSite } from '../../../support/fresh-site.ts';
+import type { FakeCoordinator, FakeJob } from '../../../support/fake-coordinator.ts';
+import { SHARED } from '../../../support/runner-modes.ts';
+import { lives, SIMULATION, type RunnerProcess, type Site } from '../../../support/runner-process.ts';
+
+const SLOTS = 2;
+const JOBS = 120;
+
+describe('runner/launch/shared: kills', () => {
+  let fake: FakeCoordinator;
+  let site: Site;
+  freshSite((it) => {
+    ({ fake, site } = it);
+    fake.isolation = 'shared';
+  });
+  before(function () {
+    if (SHARED.missing !== undefined || !existsSync('/proc/self/environ')) return this.skip();
+  });
+
+  const args = [...SHARED.args, '--max-concurrent-jobs', String(SLOTS)];
+  const add = (): FakeJob[] =>
+    fake.add(...Array.from({ length: JOBS }, () => ({ environment: { BEHAVE: 'slow', SLOW_MS: '10' } })));
+  const ended = (jobs: readonly FakeJob[]): FakeJob[] =>
+    jobs.filter((it) => ['Completed', 'Failed'].includes(it.job.status));
+  const typesOf = (job: FakeJob): string => job.accepted.map((it) => it.type).join(' ');
+
+  /** The workers of a runner, by their marker. */
+  function workers({ process: { pid } }: RunnerProcess): number[] {
+    return descendants(pid ?? NaN).filter((it) => {
+      try {
+        return readFileSync(`/proc/${String(it)}/environ`, 'latin1').includes('SVC_OUTPUT_DIR=worker ');
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  it('a worker that is killed loses at most the run that it executes', async () => {
+    const runner = site.start(fake.url, args);
+    const jobs = add();
+    await fake.until('some have ended', () => ended(jobs).length >= 20);
+    const [first] = workers(runner);
+    expect(first).to.be.a('number');
+    process.kill(first ?? NaN, 'SIGKILL');
+    await fake.until('all have ended', () => ended(jobs).length === JOBS);
+    const failed = jobs.filter((it) => it.job.status === 'Failed');
+    expect(failed.length).to.be.at.most(1);
+    for (const it of failed) expect(it.accepted.at(-1)).to.include({ type: 'fail', reason: 'signal' });
+    for (const it of jobs.filter((job) => !failed.includes(job))) {
+      expect(typesOf(it)).to.match(/^((start release|hand_back) )*start complete$/);
+      expect(it.accepted.filter(({ type }) => type === 'complete')).to.have.length(1);
+    }
+  });
+
+  it('kill -9 of the runner: its workers end with it, and its successor executes what had no outcome', async () => {
+    const first = site.start(fake.url, args);
+    const jobs = add();
+    await fake.until('some have ended', () => ended(jobs).length >= 20);
+    const pids = workers(first);
+    expect(pids.length).to.be.within(1, SLOTS);
+    await first.end('SIGKILL');
+    site.start(fake.url, args);
+    await fake.until('all have ended', () => ended(jobs).length === JOBS);
+    expect(jobs.map((it) => it.job.status)).to.deep.equal(jobs.map(() => 'Completed'));
+    for (const it of jobs) expect(it.accepted.filter(({ type }) => type === 'complete')).to.have.length(1);
+    expect(pids.filter(lives)).to.deep.equal([]);
+    // Each attempt that was reported has the directory of its own.
+    for (const { job, attempt } of jobs) {
+      const run = String(job.run_config.run_id).padStart(8, '0');
+      expect(existsSync(join(site.folder, 'out', job.batch_id, run, `attempt-${String(attempt)}`))).to.equal(true);
+    }
+  });
+
+  it('runs of another engine have a process each, and their results say so', async () => {
+    site.start(fake.url, ['--warm', '--entrypoint', SIMULATION]);
+    const [job] = fake.add({ environment: { BEHAVE: 'succeed' } });
+    await fake.until('it has ended', () => ended([job!]).length === 1);
+    expect(job!.accepted.at(-1)).to.have.property('type', 'complete');
+    expect(JSON.stringify(job!.accepted.at(-1))).to.include(
+      'it had a process of its own: no shared interpreter could execute it; only a warm Python has them',
+    );
+  });
+});
