@@ -1,6 +1,6 @@
 /** The ends of a worker, played without a process: which runs have ended, which one is lost, and which are executed elsewhere. */
 import { Duplex, type Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Clock } from '../../../../src/base/clock.ts';
 import type { Ending } from '../../../../src/runner/launch/launcher.ts';
@@ -285,6 +285,8 @@ describe('runner/launch/shared/worker', () => {
       stage.stdout.push(byte);
       await turn();
     }
+    // Longer than messages are collected.
+    await pause(20);
     expect(stage.seen.ended).to.deep.equal([]);
     stage.stderr.push(`\0${TOKEN} 1\n`);
     while (stage.seen.ended.length === 0) await turn();
