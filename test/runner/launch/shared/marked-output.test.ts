@@ -37,7 +37,7 @@ describe('runner/launch/shared/marked-output', () => {
       (it) => it.destroy(),
       () => marks.push(marked.lastId),
     );
-    stream.write(`${'x'.repeat(100_000)}`);
+    stream.write('x'.repeat(100_000));
     await turn();
     stream.write('\0token 7\n');
     await turn();
