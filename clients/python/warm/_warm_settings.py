@@ -43,7 +43,7 @@ def _set_limits(values):
             resource.setrlimit(kind, value)
 
 
-# What a run has changed, how it is read, how it is set.
+# Each setting: its name in messages, how it is read, how it is set.
 SETTINGS = (
     ("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
     ("the interval of threads", sys.getswitchinterval, sys.setswitchinterval),

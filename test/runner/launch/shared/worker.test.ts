@@ -237,7 +237,7 @@ const CASES: Case[] = [
     isKilled: true,
   },
   {
-    when: 'while a process that nobody finds keeps its output open',
+    when: 'while a process that cannot be found keeps its output open',
     play: (it) => it.begin(),
     keepsOutput: true,
     lost: 'one',
