@@ -1,4 +1,5 @@
 /** Scripted clients: they submit under keys, repeat unanswered requests, cancel, drain and resume. */
+import type { Precision } from '../../src/contract/types.ts';
 import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { jobsByStatus } from '../../src/coordinator/kernel/records/to-resource.ts';
@@ -113,6 +114,7 @@ export class SimClient {
     };
     if (dice.chance(0.5)) this.#require(options);
     if (dice.chance(0.3)) this.#select(options, runs);
+    this.#stopWhenPrecise(options);
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);
     return made;
@@ -124,6 +126,25 @@ export class SimClient {
     const close = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5, confidence: 0.6 };
     options.requirements = [close, ...(dice.chance(0.5) ? [{ ...close, name: 'surely', confidence: 0.7 }] : [])];
     if (dice.chance(0.7)) options.policy = { ...options.policy, stop_when: 'settled' };
+  }
+
+  /** A quarter of the studies without another rule stop at a precision, which some runs reach: drawn by no dice, so that all else of a world stays. */
+  #stopWhenPrecise(options: StudyOptions): void {
+    const { seed } = this.#stage;
+    const runs = options.runs ?? 0;
+    if (options.policy?.stop_when !== undefined || (seed + this.#submissions.length) % 4 !== 0) return;
+    const share = { output: 'miss', quantity: 'probability', condition: '< 50' };
+    const isReplicated = seed % 3 === 0 && runs >= 4 && options.config?.monte_carlo?.run_ids === undefined;
+    if (isReplicated) {
+      options.runs = 2 * Math.floor(runs / 2);
+      options.config = { monte_carlo: { sampling_method: 'latin_hypercube', replicates: options.runs / 2 } };
+    }
+    const precision: Precision[] = isReplicated
+      ? [{ ...share, half_width: 0.45, confidence: 0.2 }]
+      : seed % 2 === 0
+        ? [{ ...share, half_width: 0.3, confidence: 0.6 }]
+        : [{ output: 'miss', quantity: 'p50', half_width: 60, confidence: 0.5 }];
+    options.policy = { ...options.policy, stop_when: 'precise', precision };
   }
 
   /** The same number of runs, taken from a greater design. */

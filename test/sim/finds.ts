@@ -23,6 +23,10 @@ export function replaced(target: object, name: string, replacement: unknown): ()
   };
 }
 
+/** A record with one member changed. */
+export const altered = (record: string, change: (it: Record<string, unknown>) => Record<string, unknown>): string =>
+  JSON.stringify(change(JSON.parse(record) as Record<string, unknown>));
+
 /** Registers the test; an error that is not a violation fails it. */
 export function itFinds(
   { name, patch, says }: SoughtBug,

@@ -113,7 +113,13 @@ export async function checkParameters({ api, disk }: Stage, batch: Uuid): Promis
   const { submission, seed } = decodeSubmission(disk.get(keys.submission(parent.batchId)) as string);
   const { run_ids: _, ...design } = submission.config.monte_carlo;
   // The study that would have been submitted with as many runs from the start.
-  const whole = { ...design, runs: own.runs, ...(own.replicate == null ? {} : { replicate: own.replicate }) };
+  const { replicate, replicates } = own;
+  const whole = {
+    ...design,
+    runs: own.runs,
+    ...(replicate == null ? {} : { replicate }),
+    ...(replicates == null ? {} : { replicates }),
+  };
   const sampler = studySampler({ ...submission.config, monte_carlo: whole }, seed, samplingScheme);
   const listing = await api.jobs({ batch_id: [batch] });
   for await (const chunk of listing.chunks) {

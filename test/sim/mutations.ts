@@ -5,32 +5,23 @@ import { runnerMachine } from '../../machines/runner.ts';
 import { ACTOR_KINDS, type RunnerState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { CrowdedRunners, type WaitingSources } from '../../src/coordinator/scheduling/crowded-runners.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
-import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
 import { WIRING } from '../../src/coordinator/kernel/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
-import { replaced, type SoughtBug } from './finds.ts';
-import type { Bug } from './scenario.ts';
+import { altered, replaced } from './finds.ts';
+import { JUDGEMENT_MUTATIONS, type Mutation } from './judgement-mutations.ts';
 
 /** The number of seeds within which a bug must be found. */
 export const SEEDS = 400;
 
-export interface Mutation extends SoughtBug {
-  bug?: Bug;
-}
-
-type Patchable = Record<string, unknown>;
 interface HeartbeatArgs {
   context: { instance: string };
   event: { instance?: string };
 }
 
-/** A record with one member changed. */
-const altered = (record: string, change: (it: Patchable) => Patchable): string =>
-  JSON.stringify(change(JSON.parse(record) as Patchable));
-
 let uses = 0;
 
 export const MUTATIONS: readonly Mutation[] = [
+  ...JUDGEMENT_MUTATIONS,
   {
     name: 'replies go out before the write',
     bug: { ackEarly: true },
@@ -133,37 +124,6 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'the limit on failures is not acted on',
     patch: () => replaced(batchMachine.implementations.guards, 'tooManyFailures', () => false),
     says: /goes beyond its/,
-  },
-  {
-    name: 'a stop is decided on the runs that ended and not on the complete prefix',
-    patch: () => {
-      const add = Reflect.get(StudyJudgement.prototype, 'add');
-      const arrived = new WeakMap<StudyJudgement, number>();
-      return replaced(
-        StudyJudgement.prototype,
-        'add',
-        function (this: StudyJudgement, _index: number, outcomes: string) {
-          const place = arrived.get(this) ?? this.prefix;
-          arrived.set(this, place + 1);
-          add.call(this, place, outcomes);
-        },
-      );
-    },
-    says: /was stopped at run .*, its prefix settles at|has judged .* of .* runs|has the verdicts .*, and its runs give/,
-  },
-  {
-    name: 'the verdicts are forgotten at a restart, and the place in the prefix is not',
-    isRare: true,
-    bug: {
-      read: (key, value) =>
-        key.startsWith('!verdicts!') ? altered(value, (it) => ({ ...it, requirements: [] })) : value,
-    },
-    says: /was stopped at run .*, its prefix settles at|has the verdicts .*, and its runs give/,
-  },
-  {
-    name: 'a stop is not acted on',
-    patch: () => replaced(batchMachine.implementations.guards, 'stopsByItself', () => false),
-    says: /is settled at run .* and was not stopped/,
   },
   {
     name: 'a requeue record is not written',

@@ -33,6 +33,8 @@ function settledAt({ probability, confidence }: (typeof REQUIREMENTS)[number]): 
   return test.toJSON().settled_at_run_id!;
 }
 
+type Design = Partial<BatchSubmission['config']['monte_carlo']>;
+
 interface End {
   status: string;
   stoppedAt: number | undefined;
@@ -48,14 +50,15 @@ interface End {
 const inShort = ({ verdict, passed, failed, unknown, settled_at_run_id: at }: RequirementVerdict): string =>
   `${verdict} ${passed}/${failed}/${unknown} at ${at}`;
 
-async function play(seed: number, goals: Partial<BatchSubmission>): Promise<End> {
+async function play(seed: number, goals: Partial<BatchSubmission>, design: Design): Promise<End> {
   const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
   // Failures that are retried: a run ends as its simulation does.
   stage.failReasons = ['exit', 'signal'];
   await stage.begin();
   await stage.calm();
-  const submission = study({ runs: RUNS, maxRetries: 1000, maxParallelJobs: dice.int(8) });
+  const config = { monte_carlo: design };
+  const submission = study({ runs: RUNS, maxRetries: 1000, maxParallelJobs: dice.int(8), config });
   const key = { idempotencyKey: 'key', bodyDigest: 'key' };
   const { batch_id } = await stage.api.submit({ ...submission, ...goals }, key);
   const runners = Array.from({ length: 1 + dice.int(5) }, (_, at) => new SimRunner(stage, `r${at}`, dice.chance(0.5)));
@@ -94,19 +97,24 @@ const PRECISION: Precision[] = [
   { output: 'miss', quantity: 'mean', bounds: [0, 100], half_width: 26 },
 ];
 
+/** Replicates of 2 runs, with targets that about 20 of them reach. */
+const REPLICATE_RUNS = 2;
+const REPLICATED_PRECISION = PRECISION.map((it) => ({ ...it, half_width: 1.4 * it.half_width! }));
+const REPLICATED: Design = { sampling_method: 'latin_hypercube', replicates: RUNS / REPLICATE_RUNS };
+
 /** The run at which the prefix reaches all precisions. */
-function reachedAt(): number {
+function reachedAt(precision: readonly Precision[], replicateRuns?: number): number {
   const table = tableOf(Array.from({ length: RUNS }, (_, run) => missOf(run)));
   return precisionsAlong(
     table,
-    PRECISION.map((it) => parsePrecision({ ...it, output: 'y' })),
+    precision.map((it) => parsePrecision({ ...it, output: 'y' }, replicateRuns)),
   ).stopRunId!;
 }
 
 /** Plays a study and compares its histories. */
-async function compared(goals: Partial<BatchSubmission>, stop: number): Promise<End> {
+async function compared(goals: Partial<BatchSubmission>, stop: number, design: Design = {}): Promise<End> {
   const ends: End[] = [];
-  for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed, goals));
+  for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed, goals, design));
   const comparable = ends.filter((it) => it.failed === 0);
   expect(comparable.length, 'histories in which no run was lost for good').to.be.above(SEEDS / 2);
   for (const [at, end] of comparable.entries()) {
@@ -131,9 +139,18 @@ describe('sim/stopping', () => {
 
   it(`stops at the same run with the same intervals in ${SEEDS} histories of a study that is to be precise`, async function () {
     this.timeout(0);
-    const stop = reachedAt();
+    const stop = reachedAt(PRECISION);
     expect(stop).to.be.within(25, RUNS - 50);
     const end = await compared({ policy: { stop_when: 'precise', precision: PRECISION } }, stop);
+    expect(end.verdicts).to.have.length(PRECISION.length);
+  });
+
+  it(`stops at the same whole replicate in ${SEEDS} histories of a Latin hypercube study`, async function () {
+    this.timeout(0);
+    const stop = reachedAt(REPLICATED_PRECISION, REPLICATE_RUNS);
+    expect(stop).to.be.within(30, RUNS - 30);
+    expect((stop + 1) % REPLICATE_RUNS).to.equal(0);
+    const end = await compared({ policy: { stop_when: 'precise', precision: REPLICATED_PRECISION } }, stop, REPLICATED);
     expect(end.verdicts).to.have.length(PRECISION.length);
   });
 });

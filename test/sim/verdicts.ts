@@ -1,6 +1,8 @@
 /** The verdicts on disk, compared with those that the runs on disk give: counted here anew, along the complete prefix. */
 import type { BatchContext } from '../../machines/batch.ts';
 import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
+import { precisionsOf } from '../../src/analysis/precision/planning.ts';
+import { isPrecise, sequenceOf } from '../../src/analysis/precision/precision.ts';
 import type { BatchSubmission, Requirement } from '../../src/contract/types.ts';
 import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judgement.ts';
@@ -9,6 +11,7 @@ import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
 import { amended } from '../../src/domain/identity/judgement.ts';
+import { replicateRunsOf } from '../../src/domain/sampling/replicates.ts';
 import { insist } from './acknowledged.ts';
 import { missOf } from './runners.ts';
 
@@ -59,12 +62,13 @@ export function checkVerdicts(
   { jobs }: { jobs: Jobs },
 ): void {
   const isOver = isTerminal(value);
-  if ((c.requirements ?? 0) === 0) return;
+  if ((c.requirements ?? 0) === 0 && c.stopWhen !== 'precise') return;
   const submission = amended(decodeSubmission(disk.get(keys.submission(c.batchId)) as string).submission, c);
   const { requirements = [], policy } = submission;
   const prefix = prefixOf(c, submission, jobs);
   const isContinuous = policy?.stop_when !== undefined;
-  if (c.settledAtRunId !== undefined) {
+  if (policy?.stop_when === 'precise') checkPrecision(disk, { value, context: c }, submission, prefix);
+  else if (c.settledAtRunId !== undefined) {
     insist(isContinuous, () => `batch ${c.batchId} was stopped without a rule`);
     const counts = requirements.map((it) => judged(it, prefix));
     const at = Math.max(...counts.map((it) => it.settled_at_run_id ?? Infinity));
@@ -81,11 +85,55 @@ export function checkVerdicts(
     () => `batch ${c.batchId} has judged ${record.judged} of ${prefix.length} runs`,
   );
   if (!isContinuous) return;
-  const isSettled = record.requirements.every((it) => it.verdict !== null);
+  const isSettled = policy.stop_when === 'settled' && record.requirements.every((it) => it.verdict !== null);
   const at = Math.max(...record.requirements.map((it) => it.settled_at_run_id ?? 0));
   // One write stores the verdicts and stops the study.
   insist(!isSettled || isOver, () => `batch ${c.batchId} is settled at run ${at} and was not stopped`);
   const counts = requirements.map((it) => judged(it, prefix.slice(0, record.judged)));
   const [shown, expected] = [record.requirements, counts].map((it) => JSON.stringify(it));
   insist(shown === expected, () => `batch ${c.batchId} has the verdicts ${shown}, and its runs give ${expected}`);
+}
+
+/** The precisions after these ended runs: the sequences of the study, taken in order and looked at after each whole replicate. */
+function reachedAlong(submission: BatchSubmission, prefix: readonly (readonly [number, string])[]): number | null {
+  const sequences = precisionsOf(submission).map((precision) => ({ precision, sequence: sequenceOf(precision) }));
+  const size = replicateRunsOf(submission.config.monte_carlo) ?? 1;
+  for (const [at, [runId, status]] of prefix.entries()) {
+    if (status === 'Cancelled') return null;
+    for (const { precision, sequence } of sequences) {
+      const value = precision.holds === undefined ? missOf(runId) : Number(missOf(runId) < 50);
+      sequence.take(status === 'Completed' ? value : Number.NaN);
+    }
+    const areReached = sequences.every(({ precision, sequence }) => isPrecise(precision, sequence.interval()));
+    if ((at + 1) % size === 0 && areReached) return runId;
+  }
+  return null;
+}
+
+/** @throws Violation when a study was stopped at another run than the one at which its prefix reaches its precisions, or not there. */
+function checkPrecision(
+  disk: ReadonlyMap<string, string>,
+  { value, context: c }: BatchState,
+  submission: BatchSubmission,
+  prefix: readonly [number, string][],
+): void {
+  const stop = reachedAlong(submission, prefix);
+  const at = c.settledAtRunId;
+  insist(
+    at === undefined || at === stop,
+    () => `batch ${c.batchId} was stopped at run ${at}, its prefix is precise at ${stop}`,
+  );
+  const stored = disk.get(keys.verdicts(c.batchId));
+  if (stored === undefined) return;
+  const { judged, precision } = JSON.parse(stored) as VerdictsRecord;
+  const expected = reachedAlong(submission, prefix.slice(0, judged));
+  // One write stores the state and stops the study.
+  insist(
+    expected === null || isTerminal(value),
+    () => `batch ${c.batchId} is precise at run ${expected} and was not stopped`,
+  );
+  insist(
+    precision === undefined || precision.stop_run_id === expected,
+    () => `batch ${c.batchId} has the stop ${precision?.stop_run_id}, and its runs give ${expected}`,
+  );
 }

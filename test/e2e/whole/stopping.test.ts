@@ -4,6 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Client } from '../../../src/client/client.ts';
 import type { BatchStatusResponse, BatchSubmission, Uuid } from '../../../src/contract/types.ts';
+import { precisionsAlong } from '../../../src/analysis/precision/judge.ts';
+import { parsePrecision } from '../../../src/analysis/precision/precision.ts';
+import { tableOf, times } from '../../analysis/tables.ts';
 import { study } from '../../support/studies.ts';
 import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from '../support.ts';
 
@@ -24,6 +27,29 @@ const PRECISE: Partial<BatchSubmission> = {
   },
 };
 const PRECISE_AT = 148;
+
+/** The same of replicates of 8 runs. */
+const REPLICATE_RUNS = 8;
+const REPLICATED: Partial<BatchSubmission> = {
+  policy: {
+    stop_when: 'precise',
+    precision: [
+      { output: 'execution_secs', quantity: 'probability', condition: '< 5', half_width: 0.08 },
+      { output: 'execution_secs', quantity: 'p50', half_width: 1 },
+    ],
+  },
+  config: study({
+    runs: RUNS,
+    config: { monte_carlo: { sampling_method: 'latin_hypercube', replicates: RUNS / REPLICATE_RUNS } },
+  }).config,
+};
+
+/** The last run of the replicate at which runs alike reach these precisions. */
+function replicatedAt(): number {
+  const parsed = REPLICATED.policy!.precision!.map((it) => parsePrecision({ ...it, output: 'y' }, REPLICATE_RUNS));
+  return precisionsAlong(tableOf(times(2000, 1)), parsed).stopRunId!;
+}
+
 /** Runners of a history have ids of their own. */
 let runnersMade = 0;
 
@@ -124,6 +150,23 @@ describe('e2e: a study of 20,000 runs that stops by itself', () => {
       expect(precision[0]).to.deep.include({ interval: ends[0]!.precision![0]!.interval, value: 1 });
       const asked = await client.analysis.ask('precision', batch.id);
       expect(asked.stop_run_id).to.equal(PRECISE_AT);
+      expect(asked.precision.map(({ course: _, ...it }) => it)).to.deep.equal(precision);
+    }
+  });
+
+  it('stops at the last run of the same replicate of a Latin hypercube study for 1, 2 and 8 runners, and after kills', async () => {
+    const stop = replicatedAt();
+    expect((stop + 1) % REPLICATE_RUNS).to.equal(0);
+    const ends = [
+      await flown(1, 4, 1, 0, REPLICATED, stop),
+      await flown(2, 20, 3, 2, REPLICATED, stop),
+      await flown(8, 6, 5, 1, REPLICATED, stop),
+    ];
+    for (const { batch, precision = [] } of ends) {
+      expect(batch).to.include({ stopped_at_run_id: stop });
+      expect(precision).to.deep.equal(ends[0]!.precision);
+      expect(precision.map((it) => it.replicates)).to.deep.equal(precision.map(() => (stop + 1) / REPLICATE_RUNS));
+      const asked = await client.analysis.ask('precision', batch.id);
       expect(asked.precision.map(({ course: _, ...it }) => it)).to.deep.equal(precision);
     }
   });
