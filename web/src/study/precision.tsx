@@ -95,7 +95,8 @@ function Row({ of: it, course }: { of: PrecisionReached; course: PrecisionCourse
 function hintOf(it: PrecisionReached): string {
   if (it.reason !== null) return it.reason;
   if (it.runs_expected !== null) return `about ${count(it.runs_expected)} runs expected`;
-  return `± ${brief(it.half_width ?? 0)} after ${count(it.n)} runs`;
+  const replicates = it.replicates === null ? '' : ` (${count(it.replicates)} replicates)`;
+  return `± ${brief(it.half_width ?? 0)} after ${count(it.n)} runs${replicates}`;
 }
 
 const WIDTH = 200;

@@ -3,7 +3,7 @@ import { ListField, NUMBER_LIST, NumberField, TextField, useForm } from './field
 import { Row } from './row.tsx';
 import { withMember } from './study.ts';
 
-const BOUNDS = { ...NUMBER_LIST, hint: 'of a mean: least and greatest, e.g. 0 500; empty: approximate' };
+const BOUNDS = { ...NUMBER_LIST, hint: 'least, greatest' };
 
 export function Precisions() {
   const { study, change, faults } = useForm();
@@ -28,12 +28,14 @@ export function Precisions() {
               label="quantity"
               hint="mean, probability, or as p95"
             />
-            <TextField
-              pointer={`/policy/precision/${at}/condition`}
-              label="condition"
-              hint="of a probability, e.g. > 50"
-              empty={undefined}
-            />
+            {(precision[at]?.quantity === 'probability' || precision[at]?.condition !== undefined) && (
+              <TextField
+                pointer={`/policy/precision/${at}/condition`}
+                label="condition"
+                hint="e.g. > 50"
+                empty={undefined}
+              />
+            )}
             {(precision[at]?.quantity === 'mean' || precision[at]?.bounds !== undefined) && (
               <ListField
                 pointer={`/policy/precision/${at}/bounds`}
@@ -63,6 +65,12 @@ export function Precisions() {
           </Row>
         ))}
       </div>
+      {precision.some((it) => it.quantity === 'mean' && it.bounds === undefined) && (
+        <p className="small soft">
+          The interval of a mean without bounds is approximate: it holds in the limit of many runs. Bounds are the least
+          and the greatest value that the output can have.
+        </p>
+      )}
       <button type="button" onClick={() => set([...precision, { output: '', quantity: 'mean', half_width: 1 }])}>
         Add a precision
       </button>

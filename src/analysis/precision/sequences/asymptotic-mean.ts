@@ -11,6 +11,8 @@ export const LEAST_VALUES = 100;
 interface Looks {
   least: number;
   narrowestAt: number;
+  /** The values in words. */
+  values: string;
 }
 
 /** A mean is looked at when n is above this number times the squared skewness. */
@@ -26,6 +28,7 @@ export class AsymptoticMeanSequence implements Sequence {
   readonly #logAlpha: number;
   readonly #rho2: number;
   readonly #least: number;
+  readonly #values: string;
   #count = 0;
   #mean = 0;
   /** Sums of squares and of cubes of the distances from the mean. */
@@ -36,9 +39,10 @@ export class AsymptoticMeanSequence implements Sequence {
   constructor(
     confidence: number,
     state?: readonly number[],
-    { least, narrowestAt }: Looks = { least: LEAST_VALUES, narrowestAt: NARROWEST_AT },
+    { least, narrowestAt, values }: Looks = { least: LEAST_VALUES, narrowestAt: NARROWEST_AT, values: 'values' },
   ) {
     this.#least = least;
+    this.#values = values;
     this.#logAlpha = Math.log1p(-confidence);
     this.#rho2 = (-2 * this.#logAlpha + Math.log1p(-2 * this.#logAlpha)) / narrowestAt;
     if (state === undefined) return;
@@ -81,11 +85,11 @@ export class AsymptoticMeanSequence implements Sequence {
 
   reason(): string | null {
     const n = this.#count;
-    if (n < this.#least) return `an asymptotic interval needs at least ${this.#least} values`;
+    if (n < this.#least) return `an asymptotic interval needs at least ${this.#least} ${this.#values}`;
     if (this.#squares === 0) return 'no value differs from another, which says nothing about rare ones that do';
     const needed = COCHRAN * this.#squaredSkewness();
     if (n > needed) return null;
-    return `the values are skewed: an asymptotic interval needs more than ${Math.floor(needed)} of them`;
+    return `the ${this.#values} are skewed: an asymptotic interval needs more than ${Math.floor(needed)} of them`;
   }
 
   /** 0 where no value differs. */

@@ -5,7 +5,7 @@ import { BoundedMeanSequence } from './bounded-mean.ts';
 import { type Sequence, SequenceFault, checkedState } from './sequence.ts';
 
 /** Means of replicates spread less and are more alike than single values: fewer of them are enough. */
-export const REPLICATE_MEANS = { least: 30, narrowestAt: 100 };
+export const REPLICATE_MEANS = { least: 30, narrowestAt: 100, values: 'means of replicates' };
 
 /** Numbers of the state beside those of the sequence of means. */
 const LENGTH = 5;
