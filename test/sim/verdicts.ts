@@ -125,8 +125,9 @@ function checkPrecision(
   );
   const stored = disk.get(keys.verdicts(c.batchId));
   if (stored === undefined) return;
-  const { judged, precision } = JSON.parse(stored) as VerdictsRecord;
-  const expected = reachedAlong(submission, prefix.slice(0, judged));
+  const record = JSON.parse(stored) as VerdictsRecord;
+  const { precision } = record;
+  const expected = reachedAlong(submission, prefix.slice(0, record.judged));
   // One write stores the state and stops the study.
   insist(
     expected === null || isTerminal(value),
