@@ -1,5 +1,7 @@
-/** The identity of the code of one engine, looked at again and again: files are read once, and then only when their stamps differ. */
-import { stat } from 'node:fs/promises';
+/**
+ * The identity of the code of one engine, looked at again and again: files are read once, and then only when their stamps differ. A look holds its
+ * thread (`LookThread`) until the file system answers.
+ */
 import { dirname } from 'node:path';
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { CodeIdentity } from '../../contract/types.ts';
@@ -15,14 +17,10 @@ import { repositoryAround } from './git-repository.ts';
 const PAUSE = 4;
 /** A longer time of a look counts as this one, in milliseconds. */
 const MOST_COST_MS = 50;
-/** For how long a file system counts as answering. */
-const ANSWERED_MS = 1_000;
 /** How long a list that is cut counts: it would cost the most to make again. */
 const CUT_MS = 60_000;
 /** How long an identity without its commit counts, where git may not be asked yet. */
 const UNDESCRIBED_MS = 5_000;
-/** Files looked at without a turn of the event loop. */
-const SLICE = 512;
 /** Changed files that a message names. */
 const MOST_NAMED = 5;
 
@@ -66,7 +64,6 @@ export class CodeLook {
   #endedMs = -Infinity;
   /** The time that a look takes which reads no file. */
   #costMs = 0;
-  #answeredMs = -Infinity;
 
   constructor(options: CodeLookOptions) {
     this.#options = options;
@@ -117,9 +114,6 @@ export class CodeLook {
   }
 
   async #look(begunMs: number): Promise<Looked> {
-    // The file system answers; without waiting, a further look takes a tenth of the time.
-    if (begunMs - this.#answeredMs > ANSWERED_MS) await stat(bufferOf(this.#root === '' ? '/' : this.#root));
-    this.#answeredMs = begunMs;
     const nowMs = this.#options.clock.now();
     const before = this.#latest;
     const sinceMs = this.#lookedMs;
@@ -140,10 +134,9 @@ export class CodeLook {
     return looked;
   }
 
-  /** The time of the first known change of the code since an instant, in ms since the epoch; undefined: none is known. Call `look` before. */
-  changedMs(sinceMs: number): number | undefined {
-    const since = this.#changesMs.filter((it) => it >= sinceMs);
-    return since.length === 0 ? undefined : Math.min(...since);
+  /** The times of the known changes, in ms since the epoch, as of the last look. */
+  get changesMs(): readonly number[] {
+    return this.#changesMs;
   }
 
   #noteChange(changed: readonly string[], lookedMs: number): void {
@@ -187,9 +180,7 @@ export class CodeLook {
   async #readChanged(nowMs: number): Promise<string[]> {
     const changed: string[] = [];
     let bytes = 0;
-    let looked = 0;
     for (const file of this.#files.values()) {
-      if ((looked += 1) % SLICE === 0) await stat(bufferOf(this.#root));
       const stamp = stampOf(file.at);
       bytes += stamp?.size ?? 0;
       if (file.isSettled && isSame(file.stamp, stamp)) continue;

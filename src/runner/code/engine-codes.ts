@@ -7,9 +7,9 @@ import type { Engine } from '../config/engines.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import type { Containers } from '../containers/containers.ts';
 import type { Log } from '../log.ts';
-import { CodeLook, type Looked, type LookTime } from './code-look.ts';
+import type { Looked, LookTime } from './code-look.ts';
 import { digestInImage, hexOfImage } from './digest.ts';
-import { GitProgram } from './git-program.ts';
+import { LookThread } from './look-thread.ts';
 
 /** A claim does not wait longer for a look at files or at an image. */
 const STATED_MS = 5_000;
@@ -51,22 +51,21 @@ interface Planned {
 
 export class EngineCodes {
   readonly #options: EngineCodesOptions;
-  readonly #looks = new Map<string, CodeLook>();
+  readonly #looks = new Map<string, LookThread>();
   /** Engine and image of the runs that were looked at, the last used at the end. */
   readonly #images = new Map<string, { engine: Engine; image: string }>();
 
   constructor(options: EngineCodesOptions) {
     this.#options = options;
     const { config, clock, log, env } = options;
-    const git = new GitProgram(clock, env);
     for (const { name, entrypoint, code } of config.engines) {
       if (imageEntrypoint(entrypoint) !== undefined || isFunctions(name)) continue;
-      const look = new CodeLook({
+      const look = new LookThread({
         entrypoint,
         globs: code,
         own: [config.outputRoot, checkpointRoot(config)],
         clock,
-        git,
+        env,
         onChange: ({ digest }, files) => {
           const which = files.length === 0 ? 'a file was added or removed' : files.join(', ');
           log.info(`engine ${name}: its code has changed (${which}) and is now ${digest.slice(0, 12)}`);
@@ -137,7 +136,9 @@ export class EngineCodes {
 
   async #stated(engine: Engine): Promise<RunnerEngine> {
     const { name } = engine;
-    const looked = await this.#inTime(this.#look(engine, 'lately'));
+    // A thread that is silent does not hold each claim again.
+    const isSilent = (this.#looks.get(name)?.silentMs ?? 0) > STATED_MS;
+    const looked = isSilent ? undefined : await this.#inTime(this.#look(engine, 'lately'));
     if (looked === undefined) return { name, unknown: 'the folder of the entrypoint does not answer' };
     return 'code' in looked ? { name, code: looked.code } : { name, unknown: looked.fault };
   }
