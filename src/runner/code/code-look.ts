@@ -5,6 +5,7 @@
 import { dirname } from 'node:path';
 import { sleep, type Clock } from '../../base/clock.ts';
 import type { CodeIdentity } from '../../contract/types.ts';
+import { plural } from '../../domain/plural.ts';
 import { bufferOf, bytesOf, isSame, stampOf, textOf } from './byte-paths.ts';
 import { commitsBelow, isDirty } from './code-changes.ts';
 import { type CodeList, listCode, MOST_CODE_BYTES } from './code-files.ts';
@@ -207,7 +208,9 @@ export class CodeLook {
       ...(list.cut === undefined
         ? []
         : [`only the entrypoint, since ${list.cut}: name the code files in <engine>_code`]),
-      ...(unread === 0 ? [] : [`${String(unread)} code files cannot be read and are not in the digest`]),
+      ...(unread === 0
+        ? []
+        : [`${plural(unread, 'code file')} cannot be read and ${unread === 1 ? 'is' : 'are'} not in the digest`]),
     ].join('; ');
     const code: CodeIdentity = {
       kind: 'entrypoint',

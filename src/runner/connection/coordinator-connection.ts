@@ -125,8 +125,9 @@ export class CoordinatorConnection {
         this.#everRegistered = true;
         onLost(answer.lost);
         return answer;
-      } catch (error) {
+      } catch (refusal) {
         if (stop.aborted) throw new Stopped();
+        const error = ofOlderCoordinator(refusal, this.client.endpoint) ?? refusal;
         if (error instanceof ApiError && error.code === 'runner-id-in-use') {
           refusals += 1;
           if (refusals % Math.max(1, replaces.length) !== 0) continue;
@@ -150,6 +151,18 @@ export class CoordinatorConnection {
     const ms = askedMs + grownMs * (0.5 + randomFraction(clock) / 2);
     await sleep(clock, ms, askedMs > 0 ? stop : AbortSignal.any([stop, this.#back.signal]));
   }
+}
+
+/** The refusal of a coordinator that does not know a member of the registration, with its remedy; undefined for another error. */
+function ofOlderCoordinator(error: unknown, endpoint: string): ApiError | undefined {
+  if (!(error instanceof ApiError) || error.status !== 422) return undefined;
+  if (!error.faults.some(({ pointer }) => pointer === '/engines')) return undefined;
+  const why = `the coordinator at ${endpoint} is older than this runner: it does not take the code of engines`;
+  return new ApiError(
+    error.status,
+    error.code,
+    `${why}; update the coordinator, or start a runner of the coordinator's version`,
+  );
 }
 
 /** The member of a registration or a heartbeat; without it these requests report no lost slot. */

@@ -24,6 +24,8 @@ export interface RuntimeOnTrial {
   isReal: boolean;
   /** Names of the containers that exist. */
   containers: () => string[];
+  /** Makes another image of the same files and moves the name to it; only where that is possible. */
+  moveTag?: () => void;
   close: () => void;
 }
 
@@ -84,6 +86,7 @@ async function realPodman(folder: string, root: string, close: () => void): Prom
     runtime: await RUNTIMES.podman.open(new RuntimeClient(program, process.env, systemClock), folder),
     image: `localhost/${image}`,
     isReal: true,
+    moveTag: () => podman('import', '--quiet', '--change', 'LABEL version=2', archive, image),
     containers: () => podman('ps', '--all', '--format', '{{.Names}}').split('\n').filter(Boolean),
     close,
   };

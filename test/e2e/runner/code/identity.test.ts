@@ -261,7 +261,7 @@ describe('runner/code: the identity of files', () => {
     chmodSync(at('sim/secret.py'), 0);
     expect(await code.identity('sim/run.py')).to.include({
       digest: clean.digest,
-      note: '1 code files cannot be read and are not in the digest',
+      note: '1 code file cannot be read and is not in the digest',
     });
   });
 
@@ -356,6 +356,22 @@ describe('runner/code: the identity of files', () => {
     expect(unknown.git).to.deep.equal({ commit, dirty: null, describe: null });
     code.aheadMs = 61_000;
     expect(identityOf(await look.look()).git).to.include({ commit, dirty: false });
+  });
+
+  it('leaves out a file that may not be read, and says so; an entrypoint that may not be read has none', async function () {
+    code.write({ 'sim/run.py': 'print(1)\n', 'sim/secret.py': 'KEY = 1\n' });
+    chmodSync(code.folder, 0o755);
+    chmodSync(at('sim/secret.py'), 0);
+    const looked = await code.lookAsOther('sim/run.py');
+    if (looked === undefined) return this.skip();
+    chmodSync(at('sim/secret.py'), 0o600);
+    unlinkSync(at('sim/secret.py'));
+    expect(looked).to.deep.include({ digest: (await code.identity('sim/run.py')).digest, files: 1 });
+    expect(looked.note).to.equal('1 code file cannot be read and is not in the digest');
+    chmodSync(at('sim/run.py'), 0);
+    expect(await code.lookAsOther('sim/run.py')).to.deep.equal({
+      fault: `the entrypoint ${at('sim/run.py')} cannot be read`,
+    });
   });
 
   it('has none when the entrypoint cannot be read', async () => {

@@ -1,5 +1,5 @@
 /** A folder with code for tests: git, the look of the runner at it, and the digest by the independent reference. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -73,6 +73,30 @@ export class CodeFolder {
       clock,
       git,
     });
+  }
+
+  /**
+   * The identity, or why there is none, as a user sees it for whom permissions hold: root reads every file. Undefined where that user cannot read
+   * this program.
+   */
+  async lookAsOther(entrypoint: string): Promise<(Partial<CodeIdentity> & { fault?: string }) | undefined> {
+    const script = `
+      import { CodeLook } from ${JSON.stringify(import.meta.resolve('../../../../src/runner/code/code-look.js'))};
+      import { GitProgram } from ${JSON.stringify(import.meta.resolve('../../../../src/runner/code/git-program.js'))};
+      import { systemClock as clock } from ${JSON.stringify(import.meta.resolve('../../../../src/base/clock.js'))};
+      const git = new GitProgram(clock, { PATH: process.env.PATH, HOME: '/nonexistent' });
+      const look = new CodeLook({ entrypoint: ${JSON.stringify(join(this.folder, entrypoint))}, globs: undefined, own: [], clock, git });
+      const looked = await look.look();
+      console.log(JSON.stringify(looked.code ?? looked));`;
+    const isRoot = process.getuid?.() === 0;
+    const child = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+      ...(isRoot ? { uid: 65_534, gid: 65_534 } : {}),
+    });
+    if (child.status === 0) return JSON.parse(child.stdout) as Partial<CodeIdentity>;
+    if (isRoot && /EACCES|ERR_MODULE_NOT_FOUND/.test(child.stderr)) return undefined;
+    throw new Error(child.stderr);
   }
 
   async identity(
