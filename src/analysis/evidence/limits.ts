@@ -119,7 +119,9 @@ function inputLimits({ inputs }: Report): string[] {
     ...(never.length === 0 ? [] : [`The simulation never looked up ${named(never)}.`]),
     ...(unread.length === 0 ? [] : [`Whether the simulation looked up ${named(unread)} is not known.`]),
     ...(none.length === 0 ? [] : [`No output changed with ${named(none)}.`]),
-    ...(unprobed.length === 0 ? [] : [`The effect of ${named(unprobed)} was not probed.`]),
+    ...(unprobed.length === 0
+      ? []
+      : [`The effect of ${named(unprobed)} was not probed with these inputs and this code.`]),
   ];
 }
 

@@ -9,6 +9,7 @@ import { readBatch } from '../kernel/records/read-batch.ts';
 import { toBatch, toBatchHistory } from '../kernel/records/to-resource.ts';
 import { auditAnswer } from './audit-answer.ts';
 import type { FindingParts } from './findings.ts';
+import { probeEffects } from './probe-effects.ts';
 import { codeVersions, runners } from './resources.ts';
 
 /** Audits that are listed, the latest. */
@@ -27,7 +28,7 @@ export async function evidenceFacts(parts: FindingParts, batchId: Uuid): Promise
     audits: await auditsOf(parts, audits.slice(-MOST_AUDITS)),
     auditsOmitted: Math.max(0, audits.length - MOST_AUDITS),
     read: readOf(parts, state),
-    effects: new Map(),
+    effects: await probeEffects(parts, batchId, parts.studyCache.of(state.context).submission),
     stated: statedOf(parts, state),
   };
 }

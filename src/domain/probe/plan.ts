@@ -102,6 +102,12 @@ function valueOf(it: ProbedInput, role: ProbeRole): number {
   return it[role.end];
 }
 
+/** The label of the probes of a study, by its name. */
+export const probeLabel = (study: string): [name: string, value: string] => [
+  PROBE_LABEL,
+  study.slice(0, LIMITS.labelValueLength),
+];
+
 /** The study without everything that makes runs a sample or judges them. */
 function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, name: string): BatchSubmission {
   const { correlations: _, ...kept } = config;
@@ -117,7 +123,7 @@ function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, nam
   ]);
   return {
     ...members,
-    labels: { ...Object.fromEntries(labels), [PROBE_LABEL]: name.slice(0, LIMITS.labelValueLength) },
+    labels: Object.fromEntries([...labels, probeLabel(name)]),
     ...(Object.keys(policy).length === 0 ? {} : { policy }),
     config: {
       ...kept,

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { EvidenceReport, Report, Uuid } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
+import { type ProbePlan, probePlan } from '../../../src/domain/probe/plan.ts';
 import { Scene } from '../../support/scene.ts';
 
 const DIGEST = 'a'.repeat(64);
@@ -20,8 +21,14 @@ describe('coordinator/reads/evidence-facts', () => {
   };
 
   /** Executes the Pending runs of a study on a runner that names its code and the parameters that were looked up. */
-  async function execute(id: string, batchId: Uuid, runs: number): Promise<void> {
-    const code = { kind: 'entrypoint' as const, digest: DIGEST };
+  async function execute(
+    id: string,
+    batchId: Uuid,
+    runs: number,
+    outputs: (run: number) => Record<string, unknown> = (run) => ({ y: run }),
+    digest = DIGEST,
+  ): Promise<void> {
+    const code = { kind: 'entrypoint' as const, digest };
     const request = { instance: scene.instance(id), max_jobs: runs, wait_seconds: 0, engines: [{ name: '*', code }] };
     await scene.api.claim(id, request);
     for (let run = 0; run < runs; run++) {
@@ -29,7 +36,7 @@ describe('coordinator/reads/evidence-facts', () => {
       const result = {
         execution_time_secs: 1,
         output_files: [],
-        metadata: { y: run },
+        metadata: outputs(run),
         telemetry_data: null,
         parameters_read: ['mass'],
       };
@@ -66,6 +73,36 @@ describe('coordinator/reads/evidence-facts', () => {
     expect(found.history?.events.find((it) => it.type === 'paused')?.reason).to.equal('a valve is checked');
     expect(found.executed).to.include({ reused_runs: 0, parent: null });
     expect((await evidence(audit)).executed.parent).to.deep.equal({ batch_id: batch, relation: 'audit' });
+  });
+
+  it('takes the effect of inputs from a probe with the same inputs and code, and from no other one', async () => {
+    await scene.register('r1', { slots: 20 });
+    const batch = await scene.submit({ runs: 4 });
+    await execute('r1', batch, 4);
+    const effects = async () => Object.fromEntries((await evidence(batch)).inputs.map((it) => [it.name, it.effect]));
+    const plan = probePlan(await scene.api.submission(batch));
+    const names = plan.inputs.map(({ name }) => name);
+    const unknown = Object.fromEntries(names.map((name) => [name, 'unknown']));
+    const probe = async (rows: ProbePlan['rows'], digest: string): Promise<Uuid> => {
+      const { batch_id: id } = await scene.api.submit(plan.submission);
+      await scene.api.appendRound(id, { key: 'probe', rows: [...rows], draws: rows.map(() => 0) });
+      await scene.api.closeBatch(id);
+      await execute('r1', id, rows.length, (run) => ({ y: rows[run]?.['mass'] }), digest);
+      return id;
+    };
+    expect(await effects()).to.deep.equal(unknown);
+    await probe(plan.rows, 'b'.repeat(64));
+    await probe(
+      plan.rows.map((row) => ({ ...row, mass: row['mass']! + 1 })),
+      DIGEST,
+    );
+    expect(await effects()).to.deep.equal(unknown);
+    const id = await probe(plan.rows, DIGEST);
+    expect(await effects()).to.deep.equal({
+      ...Object.fromEntries(names.map((name) => [name, 'none'])),
+      mass: 'changes',
+    });
+    expect((await evidence(batch)).inputs.map((it) => it.probe)).to.deep.equal(names.map(() => id));
   });
 
   it('is there for a study that has no run yet, and says so', async () => {
