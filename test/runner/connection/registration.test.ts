@@ -15,8 +15,7 @@ describe('runner/connection: registration', () => {
     const errors = [{ pointer, detail: 'is not a member of a registration' }];
     const client = {
       endpoint: 'http://lab:7070',
-      register: () =>
-        Promise.reject(new ApiError(422, 'invalid-request', problem.detail, { ...problem, errors } as never)),
+      register: () => Promise.reject(new ApiError(422, 'invalid-request', problem.detail, { ...problem, errors })),
     } as unknown as Client;
     const connection = new CoordinatorConnection({
       client,
