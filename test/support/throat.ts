@@ -16,15 +16,19 @@ export class Throat {
   readonly executed: number[] = [];
   #isWorking = false;
 
-  private constructor(coordinator: Coordinator, server: TestServer) {
+  readonly #further: Readonly<Record<string, number>>;
+
+  private constructor(coordinator: Coordinator, server: TestServer, further: Readonly<Record<string, number>>) {
     this.#coordinator = coordinator;
+    this.#further = further;
     this.server = server;
     this.client = new Client({ endpoint: server.url });
   }
 
-  static async open(): Promise<Throat> {
+  /** `further`: outputs that every run has besides. */
+  static async open(further: Readonly<Record<string, number>> = {}): Promise<Throat> {
     const coordinator = await openCoordinator(new MemoryStore(), systemClock);
-    const throat = new Throat(coordinator, await listen({ coordinator }));
+    const throat = new Throat(coordinator, await listen({ coordinator }), further);
     await throat.client.register({
       id: 'a',
       instance: 'i',
@@ -58,7 +62,10 @@ export class Throat {
       const r = job.run_config.parameters['r']!;
       this.executed.push(r);
       if (r === 0.4) await this.client.fail(job.id, { ...report, reason: 'invalid', error_message: 'melts' });
-      else await this.client.complete(job.id, { ...report, result: { ...RESULT, metadata: { y: r * r, name: 'a' } } });
+      else {
+        const metadata = { y: r * r, name: 'a', ...this.#further };
+        await this.client.complete(job.id, { ...report, result: { ...RESULT, metadata } });
+      }
     }
     await this.work();
   }

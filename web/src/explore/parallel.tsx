@@ -113,6 +113,12 @@ function* drawLines(context: CanvasRenderingContext2D, width: number, { plots, a
   }
 }
 
+/** The width of the name of an axis: up to its neighbours, and for the first and the last one up to the edge of the plot. */
+function widthOf(at: number, of: number): string {
+  const between = `calc((100% - ${2 * PLOT.side}px) / ${Math.max(1, of - 1)} - 4px)`;
+  return at === 0 || at === of - 1 ? `min(${between}, ${2 * PLOT.side}px)` : between;
+}
+
 /** Names that can be dragged, or moved with the arrow keys. */
 function AxisNames({ axes, plots, onOrder }: Pick<Props, 'axes' | 'plots' | 'onOrder'>) {
   const row = useRef<HTMLDivElement>(null);
@@ -141,7 +147,7 @@ function AxisNames({ axes, plots, onOrder }: Pick<Props, 'axes' | 'plots' | 'onO
           className={`quiet clip${moved === it.key ? ' moved' : ''}`}
           style={{
             left: leftOf(at, axes.length),
-            width: `calc((100% - ${2 * PLOT.side}px) / ${Math.max(1, axes.length - 1)} - 4px)`,
+            width: widthOf(at, axes.length),
           }}
           title={`${it.label}${plots.isLog(it.key) ? ', log axis' : ''}: drag, or arrow keys, to move the axis`}
           onPointerDown={(event) => {

@@ -60,6 +60,9 @@ export function Overview({ progress, submission, table, findings }: Props) {
   );
 }
 
+/** How many runs have ended lately; a study that waits has no rate. */
+const rateText = (perMinute: number): string => (perMinute === 0 ? 'no run ends' : `${rate(perMinute)} ended`);
+
 /** Completed and failed runs over time, stacked, up to the number of runs; projected to the estimated end. */
 function Progress({ progress, table }: Pick<Props, 'progress' | 'table'>) {
   const version = useDeferredValue(useTableVersion(table));
@@ -80,7 +83,7 @@ function Progress({ progress, table }: Pick<Props, 'progress' | 'table'>) {
       aside={
         isLive ? (
           <span className="small soft">
-            {isConnected ? `${rate(progress.throughput_jobs_per_minute)} ended` : 'as of the last message'}
+            {isConnected ? rateText(progress.throughput_jobs_per_minute) : 'as of the last message'}
           </span>
         ) : null
       }
