@@ -42,4 +42,28 @@ export const RUNNER_BUGS: readonly InjectedBug[] = [
     test: 'runner/parts.test.js',
     title: 'creates a log only where there is nothing, and follows no link',
   },
+  {
+    name: 'a run that its worker has not begun counts as lost with the worker',
+    file: 'src/runner/launch/shared/worker.js',
+    find: 'const isWaiting = first?.isAnnounced === true && ids.delete(first.id);',
+    replace: 'const isWaiting = false;',
+    test: 'runner/launch/shared/worker.test.js',
+    title: 'ends before it begins a run: each of its runs has ended, is lost or is executed elsewhere',
+  },
+  {
+    name: 'a run ends before the last of its stderr has come',
+    file: 'src/runner/launch/shared/worker.js',
+    find: '(stdout.lastId < it.id || stderr.lastId < it.id)',
+    replace: 'stdout.lastId < it.id',
+    test: 'runner/launch/shared/worker.test.js',
+    title: 'ends a run when its message and both marks have come, in whatever order and pieces',
+  },
+  {
+    name: 'a study of short runs keeps its slot for ever',
+    file: 'src/runner/capacity/lanes.js',
+    find: 'this.#slots.waiting > kind.asked &&',
+    replace: 'false &&',
+    test: 'runner/capacity/lanes.test.js',
+    title: 'gives its slot to another study after its turn, and both get all their runs',
+  },
 ];
