@@ -7,6 +7,8 @@ export function filePathFault(path: string): string | undefined {
   if (path === '') return 'is empty';
   if (path.length > LIMITS.pathLength) return `is longer than ${String(LIMITS.pathLength)} characters`;
   if (path.includes('\0')) return 'has a zero byte';
+  // Halves become the same replacement character in UTF-8, so that two files would have one name.
+  if (!path.isWellFormed()) return 'has half of a surrogate pair';
   const segments = path.split('/');
   if (segments.includes('')) return 'begins or ends with / or has //';
   if (segments.some((it) => it === '.' || it === '..')) return 'has . or .. as a folder';
@@ -26,7 +28,8 @@ export function fileKindOf(path: string): FileKind {
 
 /** The path in the output directory of an attempt that an address has; undefined for another address. */
 export function pathInAttempt(address: string): string | undefined {
-  const plain = address.replaceAll('\\', '/');
+  // A backslash separates folders on Windows alone; elsewhere it belongs to a name.
+  const plain = /^(?:\/|s3:)/.test(address) ? address : address.replaceAll('\\', '/');
   // A folder above that of the study may be named like that of an attempt.
   const found = /\/[0-9a-f-]{36}\/\d+\/attempt-\d+\/(.+)$/s.exec(plain) ?? /\/attempt-\d+\/(.+)$/s.exec(plain);
   return found?.[1];

@@ -14,7 +14,13 @@ import { declared, put, send, sha256Of } from '../../support/upload.ts';
 import { STORAGE, storeOf } from '../../e2e/object-store/uploads.suite.ts';
 
 const LARGE = Buffer.alloc(LIMITS.uploadPartBytes + 5, 'large');
-const CONTENTS: Readonly<Record<string, string | Buffer>> = { 'f.txt': 'hello', 'empty.txt': '', 'large.bin': LARGE };
+const CONTENTS: Readonly<Record<string, string | Buffer>> = {
+  'f.txt': 'hello',
+  'empty.txt': '',
+  'large.bin': LARGE,
+  'a/b': 'a folder',
+  'a\\b': 'a name',
+};
 
 describe('coordinator/files/uploads', () => {
   let s3: FakeS3;
@@ -79,6 +85,19 @@ describe('coordinator/files/uploads', () => {
     }
     expect(await named()).to.have.length(3);
     expect(s3.uploads.size).to.equal(0);
+  });
+
+  it('keeps a file with a backslash in its name apart from the file in a folder', async () => {
+    await complete([await send(await begin('a/b'), contentOf('a/b'))]);
+    expect((await named()).map((it) => it.split('/attempt-1/')[1])).to.deep.equal(['a/b']);
+    await complete([await send(await begin('a\\b'), contentOf('a\\b'))]);
+    expect((await named()).map((it) => it.split('/attempt-1/')[1])).to.deep.equal(['a/b', 'a\\b']);
+    expect([objectOf('a/b'), objectOf('a\\b')]).to.deep.equal(['a folder', 'a name']);
+    const list = await scene.api.jobFiles(job, undefined, new AbortController().signal);
+    expect(list.files.filter(({ place }) => place === 'object-store').map(({ path }) => path)).to.deep.equal([
+      'a/b',
+      'a\\b',
+    ]);
   });
 
   it('signs length and digest: the store refuses every other content, with and without the right headers', async () => {
@@ -266,7 +285,7 @@ describe('coordinator/files/uploads', () => {
     await asked;
     await scene.api.deleteBatch(batchId);
     const resultOf = (): string | undefined => scene.store.disk.get(`!result!${job}`);
-    expect(resultOf()).to.include('"waiting":3');
+    expect(resultOf()).to.include(`"waiting":${Object.keys(CONTENTS).length}`);
     answer();
     expect(await completion).to.equal('unknown-job');
     expect(written.filter((it) => it.includes('"files":1'))).to.deep.equal([]);

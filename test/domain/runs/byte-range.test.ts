@@ -38,7 +38,7 @@ describe('domain/runs/byte-range, file-path', () => {
   });
 
   it('refuses paths that leave their folder', () => {
-    for (const path of ['', '/a', 'a/', 'a//b', '.', '..', 'a/../b', './a', 'a\0', 'x'.repeat(4097)])
+    for (const path of ['', '/a', 'a/', 'a//b', '.', '..', 'a/../b', './a', 'a\0', 'a\ud800', 'x'.repeat(4097)])
       expect(filePathFault(path), JSON.stringify(path.slice(0, 20))).to.be.a('string');
     for (const path of ['a', 'a/b.csv', '..a/b..', 'with space', 'back\\slash', 'grün'])
       expect(filePathFault(path), path).to.equal(undefined);
@@ -55,5 +55,8 @@ describe('domain/runs/byte-range, file-path', () => {
     expect(mediaTypeOf('a.svg')).to.equal('application/octet-stream');
     expect(pathInAttempt('/out/b/00000000/attempt-2/deep/x.csv')).to.equal('deep/x.csv');
     expect(pathInAttempt('/out/x.csv')).to.equal(undefined);
+    expect(pathInAttempt('C:\\out\\b\\00000000\\attempt-2\\deep\\x.csv')).to.equal('deep/x.csv');
+    for (const place of ['/out/b/00000000', 's3://bucket/b/0'])
+      expect(pathInAttempt(`${place}/attempt-2/deep/a\\b.csv`)).to.equal('deep/a\\b.csv');
   });
 });
