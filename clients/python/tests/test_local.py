@@ -194,6 +194,47 @@ def test_a_study_of_the_same_design_is_continued_and_executes_the_further_runs_a
     assert amended.id == other.id and other.judgement()["requirements"] == [] and other.submission.get("requirements") is None
 
 
+MODEL = """
+def model(p):
+    with open({file!r}, "a") as file:
+        file.write("x\\n")
+    return {{"range_m": p["speed"] ** 2 / {gravity}}}
+"""
+
+
+def cells(folder, gravity, runs, **judgement):
+    """A notebook whose first cell defines the model: the study as its last cell has it, and its frame."""
+    scope = {"__name__": "__main__"}
+    exec(MODEL.format(file=str(folder / "executed"), gravity=gravity), scope)
+    inputs = {"speed": sb.Normal(30, 2, units="m/s")}
+    made = sb.Study("notebook", simulation=scope["model"], inputs=inputs, runs=runs, method="sobol", isolation="shared", **judgement)
+    return made.run(workers=2).wait(PATIENCE_S)
+
+
+def test_a_notebook_executes_what_is_new_alone(local, capsys):
+    near = sb.Requirement("range_m", "> 60", probability=0.5, name="near")
+    far = sb.Requirement("range_m", "> 70", probability=0.5, name="far")
+
+    def count():
+        return (local / "executed").read_text().count("x")
+
+    first = cells(local, 9.81, 400, requirements=[near])
+    assert count() == 400
+    cells(local, 9.81, 400, requirements=[near, far])
+    cells(local, 9.81, 400, requirements=[near, far], labels={"campaign": "a"})
+    grown = cells(local, 9.81, 512, requirements=[near, far], labels={"campaign": "a"})
+    assert grown.id == first.id and count() == 512
+    # Another plot asks for the same runs.
+    assert len(grown.rows(columns=["outputs.range_m"])) == 512
+    assert grown.summary()["of"] == 512 and count() == 512
+    stated = {one["name"]: one.get("stated_at", {}).get("runs_ended") for one in grown.verdicts()["requirements"]}
+    assert stated == {"near": None, "far": 400}
+    capsys.readouterr()
+    other = cells(local, 9.80665, 512, requirements=[near, far], labels={"campaign": "a"})
+    assert other.id != first.id and count() == 512 + 512
+    assert "changed: code" in capsys.readouterr().err
+
+
 def test_a_study_that_was_deleted_or_cancelled_is_not_taken_for_a_running_one(local, capsys):
     first = study(runs=2).run(workers=1).wait(PATIENCE_S)
     first.delete()
