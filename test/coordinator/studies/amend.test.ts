@@ -63,6 +63,7 @@ describe('coordinator/studies/amend', () => {
   it('judges the runs of an ended study, and says that the requirement was stated after them', async () => {
     const batch = await ended(20);
     expect(await verdicts(batch)).to.deep.equal([]);
+    expect(await askedVerdicts(batch)).to.deep.equal([]);
     await scene.world.advance(5000);
     const answer = await amend(batch, { requirements: [CLOSE], labels: { campaign: 'a' } });
     const time = new Date(scene.world.now()).toISOString();
@@ -162,32 +163,66 @@ describe('coordinator/studies/amend', () => {
     expect(await askedVerdicts(batch)).to.deep.equal(await verdicts(batch));
   });
 
-  it('judges a run under the new requirements that ends in the same commit as the amendment', async () => {
-    let release: (() => void) | undefined;
+  /** A scene whose writes can be held: `release` lets the one in progress end. */
+  async function held(): Promise<{ hold: (isHeld: boolean) => void; release: () => Promise<void> }> {
+    const writes: (() => void)[] = [];
     let isHeld = false;
     await scene.api.close();
     scene = await Scene.open({
-      beforeWrite: () => (isHeld ? new Promise((resolve) => (release = resolve)) : Promise.resolve()),
+      beforeWrite: () => (isHeld ? new Promise((resolve) => writes.push(resolve)) : Promise.resolve()),
     });
     await scene.register('a', { slots: 100 });
+    return {
+      hold: (value) => void (isHeld = value),
+      release: async () => {
+        writes.shift()?.();
+        await settled();
+      },
+    };
+  }
+  const report = (batch: Uuid, run: number) =>
+    scene.api.reports('a', {
+      instance: scene.instance('a'),
+      reports: [
+        { type: 'start', attempt: 1, job_id: jobId(batch, run) },
+        { type: 'complete', attempt: 1, job_id: jobId(batch, run), result: { ...RESULT, metadata: { miss: run } } },
+      ],
+    });
+
+  it('judges a run under the new requirements that ends while the amendment is written', async () => {
+    const { hold, release } = await held();
     const batch = await scene.submit({ runs: 4, requirements: [CLOSE] });
     await scene.claim('a', 4);
     await end(batch, 0);
-    isHeld = true;
-    const about = { attempt: 1, job_id: jobId(batch, 1) };
-    const result = { ...RESULT, metadata: { miss: 1 } };
-    const first = scene.api.reports('a', { instance: scene.instance('a'), reports: [{ type: 'start', ...about }] });
+    hold(true);
     const amended = scene.api.amendJudgement(batch, { requirements: [FAR, CLOSE] });
-    const second = scene.api.reports('a', {
-      instance: scene.instance('a'),
-      reports: [{ type: 'complete', ...about, result }],
-    });
     await settled();
-    isHeld = false;
-    release?.();
-    await Promise.all([first, amended, second]);
+    const reported = report(batch, 1);
+    await settled();
+    hold(false);
+    await release();
+    await Promise.all([amended, reported]);
     await idle();
     expect(counts(await verdicts(batch))).to.deep.equal(['far open 0/2, 1', 'close open 2/0, at once']);
+  });
+
+  it('is not stopped by requirements that were amended before the stop', async () => {
+    const { hold, release } = await held();
+    const batch = await scene.submit({ runs: 9, requirements: [CLOSE], policy: { stop_when: 'settled' } });
+    await scene.claim('a', 9);
+    await end(batch, 0, 1);
+    hold(true);
+    const reported = report(batch, 2);
+    await settled();
+    const amended = scene.api.amendJudgement(batch, { requirements: [HARD] });
+    // The run that settles the old requirement is on disk, the amendment is not.
+    await release();
+    hold(false);
+    await release();
+    await Promise.all([reported, amended]);
+    await idle();
+    expect(await scene.status(batch)).to.equal('Running: 6 Claimed, 3 Completed');
+    expect(counts(await verdicts(batch))).to.deep.equal(['hard open 3/0, 3']);
   });
 
   it('stops a study that stops when it is settled by the requirements in force, at their run of the complete prefix', async () => {
