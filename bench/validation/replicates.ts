@@ -7,7 +7,7 @@ import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import type { ValidationTable } from './tables.ts';
 
 /** `STUDIES=2000` takes about five minutes of processor time. */
-const STUDIES = Number(process.env.STUDIES ?? 200);
+const STUDIES = Number(process.env.STUDIES ?? 100);
 const MOST_RUNS = 10_000;
 /** Runs of one replicate. */
 const RUNS = 4;
