@@ -40,6 +40,7 @@ import type {
   ReportsResponse,
   RerunRequest,
   RerunResponse,
+  ReuseForecast,
   Runner,
   DemandResponse,
   RunnerListResponse,
@@ -96,19 +97,19 @@ export class Client {
   readonly health = (): Promise<HealthResponse> => this.#get(['healthz']);
 
   /** A repeat with the same `idempotencyKey` and submission returns the first answer and creates nothing. */
-  submit(submission: BatchSubmission, options: Repeatable = {}): Promise<SubmissionResponse> {
-    return this.#keyed(['jobs'], submission, options);
-  }
-
+  readonly submit = (submission: BatchSubmission, options: Repeatable = {}): Promise<SubmissionResponse> =>
+    this.#keyed(['jobs'], submission, options);
+  /** Which runs of a submission would take results of finished runs. Creates nothing. */
+  readonly reuseForecast = (it: BatchSubmission): Promise<ReuseForecast> => this.#post(['reuse'], it);
   /** Creates a batch with more runs of the design, or the next replicate of a Latin hypercube. */
-  extendBatch(batchId: Uuid, request: ExtendRequest = {}, options: Repeatable = {}): Promise<ExtendResponse> {
-    return this.#keyed(['batches', batchId, 'extend'], request, options);
-  }
-
+  readonly extendBatch = (
+    batchId: Uuid,
+    request: ExtendRequest = {},
+    options: Repeatable = {},
+  ): Promise<ExtendResponse> => this.#keyed(['batches', batchId, 'extend'], request, options);
   /** Creates a batch with selected runs again, with the same parameters; without a selection with all. */
-  rerunBatch(batchId: Uuid, request: RerunRequest = {}, options: Repeatable = {}): Promise<RerunResponse> {
-    return this.#keyed(['batches', batchId, 'rerun'], request, options);
-  }
+  readonly rerunBatch = (batchId: Uuid, request: RerunRequest = {}, options: Repeatable = {}): Promise<RerunResponse> =>
+    this.#keyed(['batches', batchId, 'rerun'], request, options);
 
   batch(batchId: Uuid): Promise<BatchStatusResponse> {
     return this.#get(['batches', batchId]);
@@ -156,9 +157,8 @@ export class Client {
   }
 
   /** Creates a batch that repeats a drawn part of the finished runs, on other runners where there are any. */
-  auditBatch(batchId: Uuid, request: AuditRequest, options: Repeatable = {}): Promise<AuditResponse> {
-    return this.#keyed(['batches', batchId, 'audit'], request, options);
-  }
+  readonly auditBatch = (batchId: Uuid, request: AuditRequest, options: Repeatable = {}): Promise<AuditResponse> =>
+    this.#keyed(['batches', batchId, 'audit'], request, options);
 
   /** The runs of an audit beside the original ones. */
   auditAnswer(auditId: Uuid): Promise<AuditAnswer> {

@@ -45,4 +45,5 @@ export type * from './resources/runners.ts';
 export type * from './resources/uploads.ts';
 export type * from './views.ts';
 export type * from './scalars.ts';
+export type * from './code/reuse.ts';
 export type * from './study.ts';

@@ -46,6 +46,7 @@ import { beginUpload, completeUpload } from './files/uploads.ts';
 import { objectStoreState } from './files/object-store/store-watch.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
 import { answer } from './reads/study-answer.ts';
+import { reuseForecast } from './reuse/forecast.ts';
 import { submit } from './studies/submit.ts';
 import { continueStudy } from './studies/continue.ts';
 import { amendJudgement, judgement } from './studies/amend.ts';
@@ -54,6 +55,7 @@ import { keepView, removeView, views } from './studies/views.ts';
 /** Each operation is a function of the parts that it takes and its arguments. Errors are `SimbatchError`s: docs/api.md lists the codes. */
 const OPERATIONS = {
   submit,
+  reuseForecast,
   continueStudy,
   batch,
   batches,

@@ -206,6 +206,16 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const share = new EventLoopShare(systemClock);
   const answers: Omit<CoordinatorApi, 'share'> = {
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
+    reuseForecast: async () => ({
+      rule: 'all',
+      runs: 3,
+      known: 0,
+      new: 3,
+      studies: [],
+      not_taken: [],
+      codes: [],
+      sentence: '3 runs: 3 are new',
+    }),
     continueStudy: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     judgement: async () => JUDGEMENT,
     amendJudgement: async () => ({ ...JUDGEMENT, revision: 1, amended_at: AT }),

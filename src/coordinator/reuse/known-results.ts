@@ -17,7 +17,7 @@ import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { keys } from '../kernel/storage/keys.ts';
 
 /** Studies of a group in which a run is looked for, the latest: the bound on the cost of a run that is not found. */
-const MOST_SOURCES = 32;
+export const MOST_SOURCES = 32;
 
 /** A finished run with the key. */
 export interface KnownResult {

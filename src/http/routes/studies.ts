@@ -10,6 +10,7 @@ import {
   RUN_RANGE_QUERY,
   choiceQuery,
 } from '../../contract/queries.ts';
+import * as reuse from '../../contract/code/reuse.ts';
 import * as study from '../../contract/study.ts';
 import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
@@ -50,6 +51,17 @@ export const studiesRoutes = [
       call.query.continue === 'true'
         ? coordinator.continueStudy(call.body, { maxRuns: call.service.limits().runs_per_batch })
         : coordinator.submit(call.body, call.idempotency()),
+  }),
+  route({
+    method: 'POST',
+    path: '/reuse',
+    operationId: 'forecastReuse',
+    summary: 'Forecast which runs of a study have results already',
+    description: 'Creates nothing.',
+    scope: 'read',
+    body: { schema: study.BatchSubmission, study: true, limit: 'submission' },
+    response: reuse.ReuseForecast,
+    handle: (coordinator, call) => coordinator.reuseForecast(call.body),
   }),
   route({
     method: 'GET',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { CodeIdentity, JobResult, Report, Uuid } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { all, codeOf as codeOfRefusal, Scene } from '../../support/scene.ts';
-import type { StudyOptions } from '../../support/studies.ts';
+import { study, type StudyOptions } from '../../support/studies.ts';
 
 const code = (letter: string): CodeIdentity => ({ kind: 'entrypoint', digest: letter.repeat(64) });
 const engines = (letter: string) => [{ name: '*', code: code(letter) }];
@@ -246,6 +246,39 @@ describe('coordinator/reuse', () => {
     const { batch_id: more } = await scene.api.extendBatch(grown, { runs: 6 });
     expect(await drained()).to.deep.equal([4, 5].map((run) => jobId(more, run)));
     expect(await scene.status(first)).to.equal('Completed: 4 Completed');
+  });
+
+  it('forecasts which runs would take results, and says why others would not', async () => {
+    const early_termination = {
+      enabled: true,
+      conditions: [{ variable: 'altitude', condition: '< 0', description: 'ground' }],
+    };
+    const other = await scene.submit({ runs: 12, config: { early_termination } });
+    await execute('a', true);
+    const submission = study({ runs: 12, policy: { reuse: 'all' } });
+    const before = await scene.api.reuseForecast(submission);
+    expect(before).to.deep.include({ runs: 12, known: 0, new: 12, studies: [], codes: ['a'.repeat(12)] });
+    expect(before.not_taken).to.deep.equal([
+      { batch_id: other, runs: 8, why: 'other rules' },
+      { batch_id: other, runs: 4, why: 'ended by a rule that has changed' },
+    ]);
+    const first = await scene.submit({ runs: 8 });
+    await execute();
+    const after = await scene.api.reuseForecast(submission);
+    expect(after).to.deep.include({ known: 8, new: 4, studies: [{ batch_id: first, runs: 8, code: 'a'.repeat(12) }] });
+    expect(after.sentence).to.match(
+      /^12 runs: 8 are in study [0-9a-f]{8} \(same code a{12}, parameters, environment\); 4 are new; not taken: /,
+    );
+    await claim('b', 0);
+    const changed = await scene.api.reuseForecast(submission);
+    expect(changed).to.include({ known: 0, new: 12 });
+    expect(changed.not_taken).to.deep.include({ batch_id: first, runs: 8, why: `other code ${'a'.repeat(12)}` });
+    for (const rule of ['none', 'family'] as const) {
+      expect((await scene.api.reuseForecast(study({ runs: 2, policy: { reuse: rule } }))).new).to.equal(2);
+    }
+    expect(
+      (await scene.api.reuseForecast(study({ runs: 2, seed: null, policy: { reuse: 'all' } }))).sentence,
+    ).to.contain('seed');
   });
 
   it('audits a drawn part of the taken results by executing it, and compares to the bit', async () => {

@@ -1,11 +1,12 @@
 /** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { precisionPlans, precisionWarnings } from '../../../analysis/precision/planning.ts';
 import { planningWarnings, runsNeeded } from '../../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { parseLabel } from '../../../domain/study/labels.ts';
+import { REUSE_RULES, type ReuseRule } from '../../../contract/enums.ts';
 import type { BatchSubmission, SubmissionWarning } from '../../../contract/types.ts';
 import type { CheckedStudy } from '../../study/check-study.ts';
 import { checkedLines } from '../../study/study-sentences.ts';
@@ -24,6 +25,7 @@ interface SubmitFlags extends ClientFlags {
   strict?: boolean;
   check?: boolean;
   defaults?: boolean;
+  reuse?: ReuseRule;
   idempotencyKey?: string;
   continue?: boolean;
   label?: string[];
@@ -39,6 +41,11 @@ export function submitCommand(): Command {
     .option('--check', 'only check the file, without a coordinator')
     .option('--defaults', 'with --check: list the members that take their defaults')
     .option('--continue', 'continue the study of the same design: amend its requirements, add the runs that it lacks')
+    .addOption(
+      new Option('--reuse <rule>', 'take results of finished runs, as policy.reuse; with --check: say which').choices(
+        REUSE_RULES,
+      ),
+    )
     .option('--idempotency-key <key>', 'a repeat with this key submits nothing again (for 24 hours)')
     .action(async (file: string, flags: SubmitFlags) => {
       if (flags.strict === true && flags.watch !== true)
@@ -53,6 +60,8 @@ export function submitCommand(): Command {
       const { loadStudy } = await import('../../study/check-study.ts');
       const study = await loadStudy(file, { option: '--runs-override', runs: flags.runsOverride });
       addLabels(study.submission, flags.label);
+      const { submission } = study;
+      if (flags.reuse !== undefined) submission.policy = { ...submission.policy, reuse: flags.reuse };
       if (flags.check === true) return reportChecked(file, study, flags);
       return submit(study, flags);
     });
@@ -78,13 +87,16 @@ async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFla
     ...precisionWarnings(submission, runs),
   ];
   const requirements = runsNeeded(submission, runs);
+  // Only this part of the check asks the coordinator.
+  const reuse = flags.reuse === undefined ? undefined : await (await connect(flags)).reuseForecast(submission);
   if (flags.output === 'json') {
     const precision = precisionPlans(submission);
-    return writeJson({ valid: true, runs, requirements, precision, warnings, defaults });
+    return writeJson({ valid: true, runs, requirements, precision, warnings, defaults, ...(reuse && { reuse }) });
   }
   warn(warnings, study);
   const shown = flags.defaults === true ? study : { ...study, defaults: [] };
   for (const line of checkedLines(file === '-' ? '<stdin>' : file, shown, runs)) await writeLine(line);
+  if (reuse !== undefined) await writeLine(printable(reuse.sentence));
   if (flags.defaults !== true && defaults.length > 0)
     note(`${plural(defaults.length, 'member')} left to defaults: see --check --defaults`);
 }
