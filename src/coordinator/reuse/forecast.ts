@@ -172,7 +172,7 @@ function differenceOf(study: Study, other: Study, job: JobRecord, codes: readonl
   const keyed = ({ submission: { config } }: Study): Record<string, unknown> => ({
     version: config.simulation.version,
     duration: config.simulation.duration_minutes,
-    environment: Object.entries(config.compute.container.environment ?? {}).sort(),
+    environment: Object.entries(config.compute.container.environment ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)),
     rules: config.early_termination.enabled
       ? [config.early_termination.conditions, config.early_termination.shadow === true]
       : [],
