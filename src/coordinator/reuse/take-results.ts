@@ -25,7 +25,7 @@ export interface ReuseParts {
 }
 
 /** Runs that take results in one turn, beyond those that were assigned: some milliseconds, after which other turns run. */
-const MOST_AT_ONCE = 64;
+const MOST_AT_ONCE = 16;
 /** Characters of results that are copied in one turn, or a little more. */
 const MOST_CHARS = 262_144;
 
