@@ -61,7 +61,7 @@ describe('http/routes/rounds', () => {
     ['no JSON', '{"key":"a"', 400, undefined],
     ['__proto__', '{"key":"a","columns":{"r":[1],"x":[1],"__proto__":[1]}}', 422, '/columns/__proto__'],
   ];
-  const padding = ' '.repeat(100_000);
+  const padding = ' '.repeat(300_000);
   for (const [title, body, status, pointer] of cases) {
     for (const long of [false, true]) {
       it(`refuses ${title}${long ? ' in a long body' : ''}`, async () => {
