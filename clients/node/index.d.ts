@@ -24,7 +24,7 @@ export interface Run {
   readonly outputDir: string;
   /**
    * For the simulation's own random numbers, below 2^48: the same for every attempt at this run, another for every other
-   * run, except for runs of equal draws (`metadata.draw`). The Python client gives the same number.
+   * run. The Python client gives the same number.
    */
   readonly randomSeed: number;
   /** Telemetry samples lost so far. The runner keeps the number on the run's result. */

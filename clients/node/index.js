@@ -30,7 +30,7 @@ class Run {
 
   get randomSeed() {
     const digest = createHash('sha256')
-      .update(`${this.metadata.seed ?? 0}/${this.metadata.draw ?? this.runId}`)
+      .update(`${this.metadata.seed ?? 0}/${this.runId}`)
       .digest();
     return digest.readUIntBE(0, 6);
   }

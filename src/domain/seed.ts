@@ -34,12 +34,12 @@ export function seedToDecimal(seed: Seed): string {
 }
 
 /**
- * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run and for runs of equal draws, another for
- * every other run. The client libraries give simulations the same number.
+ * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run, another for every other run, also of
+ * equal draws. The client libraries give simulations the same number.
  */
 export function randomSeedOf({ run_id, metadata }: Pick<JobRunConfig, 'run_id' | 'metadata'>): number {
   return createHash('sha256')
-    .update(`${String(metadata.seed ?? 0)}/${String(metadata.draw ?? run_id)}`)
+    .update(`${String(metadata.seed ?? 0)}/${String(run_id)}`)
     .digest()
     .readUIntBE(0, 6);
 }

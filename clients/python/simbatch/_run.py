@@ -59,9 +59,9 @@ class Run:
     @property
     def random_seed(self) -> int:
         """For the simulation's own random numbers, below 2**48: the same for every attempt at this run, another for every
-        other run, except for runs of equal draws (`metadata["draw"]`). The Node client gives the same number."""
+        other run. The Node client gives the same number."""
         seed = self.metadata.get("seed")
-        text = f"{0 if seed is None else seed}/{self.metadata.get('draw', self.run_id)}"
+        text = f"{0 if seed is None else seed}/{self.run_id}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
     @property

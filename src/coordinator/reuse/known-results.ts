@@ -94,7 +94,7 @@ export function keyOf({ submission, metadata, sampler }: Study, runId: number, c
   const draw = sampler.drawOf?.(runId);
   if (sampler.drawOf !== undefined && draw === undefined) return undefined;
   const parameters = sampler.parameters(runId);
-  const randomSeed = randomSeedOf({ run_id: runId, metadata: draw === undefined ? metadata : { ...metadata, draw } });
+  const randomSeed = randomSeedOf({ run_id: runId, metadata });
   return runKey(submission.config, { code, parameters, randomSeed, draw });
 }
 
