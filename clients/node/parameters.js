@@ -95,7 +95,7 @@ export class NotedParameters {
     if (this.#isAll || this.#read.size === this.#given.size) return { read: 'all' };
     // Another access time: something else has read the file, and perhaps the values that were not looked up here.
     if (statSync(this.#path).atimeMs !== this.#markMs) return undefined;
-    return { read: [...this.#read].sort(), asked: [...this.#asked] };
+    return { read: [...this.#read].sort((a, b) => (a < b ? -1 : 1)), asked: [...this.#asked] };
   }
 
   #write(directory) {
