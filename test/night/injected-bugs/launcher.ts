@@ -37,8 +37,8 @@ export const LAUNCHER_BUGS: readonly InjectedBug[] = [
   {
     name: 'the end of an allocation that is not ready is ignored',
     file: 'src/launcher/decision/wanted.js',
-    find: 'room: wholeCapacity(queue), endsAtMs: end, queue',
-    replace: 'room: wholeCapacity(queue), endsAtMs: undefined, queue',
+    find: 'return [newCapacity(queue, end)];',
+    replace: 'return [newCapacity(queue, undefined)];',
     test: 'launcher/decision/wanted.test.js',
     title: 'does not count starting allocations that end too soon',
   },

@@ -76,7 +76,7 @@ export const STUDY_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'the first attempt decides the kind of a failure',
-    file: 'src/coordinator/studies/growth/select-runs.js',
+    file: 'src/domain/runs/run-end.js',
     find: 'attempts.at(-1)?.reason',
     replace: 'attempts.at(0)?.reason',
     test: 'coordinator/studies/growth/rerun.test.js',
