@@ -1,4 +1,7 @@
-/** Mocha's `dot` output with one plain closing line: `N passed, N failed, N skipped`. */
+/**
+ * Mocha's `dot` output, the name of a failed test at once (a run that is cut off has said it), and one plain closing line:
+ * `N passed, N failed, N skipped`.
+ */
 import { appendFileSync } from 'node:fs';
 import Mocha from 'mocha';
 
@@ -9,6 +12,10 @@ export default class Closing extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const { stats } = this;
+    runner.on('fail', (test: Mocha.Runnable, error: Error) => {
+      const [reason = ''] = String(error.message).split('\n');
+      process.stdout.write(`\n  failed: ${test.fullTitle()}: ${reason.slice(0, 300)}\n  `);
+    });
     runner.once('end', () => {
       const { passes, failures, pending } = stats;
       const line = `${passes} passed, ${failures} failed, ${pending} skipped`;

@@ -10,34 +10,10 @@ import { routes } from '../../../src/http/routes/index.ts';
 import { TOKEN_SCOPES } from '../../../src/contract/enums.ts';
 import type { TokenScope } from '../../../src/contract/types.ts';
 import { changeTokens, newToken, Tokens } from '../../../src/coordinator/kernel/storage/tokens.ts';
-import { BATCH_ID, capabilities, fakeCoordinator, JOB_ID, result, submission } from '../../support/fake-api.ts';
+import { BODIES } from '../../support/bodies.ts';
+import { BATCH_ID, fakeCoordinator, JOB_ID, result } from '../../support/fake-api.ts';
 import { exampleQuery } from '../../support/example-query.ts';
 import { listen, rawRequest, type TestServer } from '../../support/http.ts';
-
-const BODIES: Record<string, unknown> = {
-  appendRound: { key: 'a', rows: [{ x: 1 }] },
-  evaluatePoints: { rows: [{ x: 1 }] },
-  submitBatch: submission,
-  auditBatch: { fraction: 0.5, seed: 1 },
-  registerRunner: { id: 'r1', instance: 'i', capabilities },
-  heartbeat: { instance: 'i', holding: [] },
-  claimJobs: { instance: 'i', max_jobs: 1 },
-  beginUpload: { runner_id: 'r1', attempt: 1, files: [] },
-  completeUpload: { runner_id: 'r1', attempt: 1, files: [], failed: [] },
-  openCheckpoint: { runner_id: 'r1', attempt: 1 },
-  beginCheckpoint: { runner_id: 'r1', attempt: 1, files: [] },
-  completeCheckpoint: { runner_id: 'r1', attempt: 1, number: 1, files: [] },
-  takeFileRequests: { instance: 'i', holding: [] },
-  report: { instance: 'i', reports: [] },
-  keepView: { name: 'a', query: 'b' },
-  signOffRunner: { instance: 'i' },
-  startJob: { runner_id: 'r1', attempt: 1 },
-  completeJob: { runner_id: 'r1', attempt: 1, result: { execution_time_secs: 1, output_files: [], metadata: {} } },
-  makeAllocationTokens: { allocations: [{ allocation: 'slurm/main/1', runner_id: 'r9', lifetime_secs: 60 }] },
-  revokeAllocationTokens: { allocations: ['slurm/main/1'] },
-  reportLauncher: { launcher: 'lab', poll_seconds: 5, problems: [], queues: [], unserved: [], allocations: [] },
-  failJob: { runner_id: 'r1', attempt: 1, reason: 'exit', error_message: 'no' },
-};
 
 describe('http/security/auth', () => {
   let folder: string;
