@@ -70,8 +70,6 @@ export class LookThread {
       name: 'code',
       workerData: { entrypoint, globs, own, env } satisfies LookWork,
     });
-    // Questions keep the process alive, a thread without any does not.
-    worker.unref();
     worker.on('message', (message: LookAnswer) => {
       if ('changed' in message) return onChange(message.changed, message.files);
       this.#changesMs = message.changesMs;
@@ -84,6 +82,8 @@ export class LookThread {
     };
     worker.once('error', (error) => ended(error.message));
     worker.once('exit', (code) => ended(`exit code ${String(code)}`));
+    // Questions keep the process alive, a thread without any does not. After the listeners: to listen takes it back.
+    worker.unref();
     return worker;
   }
 
