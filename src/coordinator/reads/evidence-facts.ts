@@ -9,7 +9,7 @@ import { readBatch } from '../kernel/records/read-batch.ts';
 import { toBatch, toBatchHistory } from '../kernel/records/to-resource.ts';
 import { auditAnswer } from './audit-answer.ts';
 import type { FindingParts } from './findings.ts';
-import { probeEffects } from './probe-effects.ts';
+import { probeEffects, type ProbeEffects } from './probe-effects.ts';
 import { codeVersions, runners } from './resources.ts';
 
 /** Audits that are listed, the latest. */
@@ -28,9 +28,16 @@ export async function evidenceFacts(parts: FindingParts, batchId: Uuid): Promise
     audits: await auditsOf(parts, audits.slice(-MOST_AUDITS)),
     auditsOmitted: Math.max(0, audits.length - MOST_AUDITS),
     read: readOf(parts, state),
-    effects: await probeEffects(parts, batchId, parts.studyCache.of(state.context).submission),
+    effects: effectsOf(await probeEffects(parts, state)),
     stated: statedOf(parts, state),
   };
+}
+
+function effectsOf(found: ProbeEffects | undefined): EvidenceFacts['effects'] {
+  const { probe, effects = [] } = found ?? { probe: '' };
+  return new Map(
+    [...effects].map(([name, effect]) => [name, { effect: effect === 'some' ? 'changes' : effect, probe }]),
+  );
 }
 
 /** Whether each varying input was looked up by a completed run. */

@@ -15,6 +15,7 @@ import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
+import { probeEffects } from './probe-effects.ts';
 import { runners } from './resources.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
@@ -53,6 +54,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     ...reservationOf(parts, batchId),
     ...launchersOf(parts, batchId),
     ...submitted,
+    ...(submitted.submissionFault === undefined ? await effectsOf(parts, state) : {}),
     ...unreadableOf(parts, batchId),
     ...precisionOf(parts, state),
     ...unsentOf(parts, batchId),
@@ -93,6 +95,13 @@ function inputsOf({ sampler, submission }: Study, { lookUps }: BatchContext): Pi
   const inputs = inputsRead(submission.config.dispersions, sampler.names, lookUps);
   const neverRead = inputs.filter(({ read }) => read === 'never').map(({ name }) => name);
   return { inputs: { runs: lookUps.runs, asked: lookUps.asked, neverRead } };
+}
+
+async function effectsOf(parts: FindingParts, state: BatchState): Promise<Pick<Situation, 'probed'>> {
+  const found = await probeEffects(parts, state);
+  if (found === undefined) return {};
+  const withoutEffect = [...found.effects].flatMap(([name, effect]) => (effect === 'none' ? [name] : []));
+  return { probed: { probe: found.probe, withoutEffect } };
 }
 
 function unreadableOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'unreadableRuns'> {

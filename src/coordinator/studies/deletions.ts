@@ -7,7 +7,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import type { Batch, Uuid } from '../../contract/types.ts';
 import type { Directory } from '../kernel/actors/directory.ts';
 import { leaveFamily } from '../kernel/records/family.ts';
-import { leaveGroup } from '../kernel/records/key-groups.ts';
+import { leaveGroups } from '../kernel/records/key-groups.ts';
 import { allOf, keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { toBatch } from '../kernel/records/to-resource.ts';
@@ -45,7 +45,7 @@ export async function deleteBatch(parts: DeletionParts, batchId: Uuid): Promise<
     if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
     const last = toBatch(state, (key) => turn.read(key));
     leaveFamily(turn, state.context);
-    leaveGroup(turn, batchId);
+    leaveGroups(turn, batchId);
     turn.put(keys.batch(batchId), null);
     turn.put(keys.submission(batchId), null);
     turn.put(keys.verdicts(batchId), null);

@@ -25,7 +25,7 @@ import type {
 } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { joinFamily } from '../kernel/records/family.ts';
-import { groupOf, joinGroup } from '../kernel/records/key-groups.ts';
+import { joinGroups } from '../kernel/records/key-groups.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { encodeSubmission } from '../kernel/records/study-cache.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
@@ -87,7 +87,7 @@ export function openBatch(
   turn.create('batch', batchId, input);
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
   joinFamily(turn, input);
-  joinGroup(turn, batchId, groupOf(submission.config, seed));
+  joinGroups(turn, batchId, submission, seed);
   // The runs of a derived batch complete those of the parent, or are a part of them on purpose.
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),

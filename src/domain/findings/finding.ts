@@ -77,6 +77,8 @@ export interface Situation {
   unreadableRuns?: readonly number[];
   /** The look-ups of its parameters; absent: no run has reported any. `neverRead`: dispersed ones that none of enough runs has looked up. */
   inputs?: { runs: number; asked: readonly string[]; neverRead: readonly string[] };
+  /** The latest probe with its simulation, inputs and code, and the inputs that change no output in it; absent: there is none. */
+  probed?: { probe: Uuid; withoutEffect: readonly string[] };
   /** Runs of an adaptive study whose rows damage has lost; absent: none. */
   rowsLost?: number;
   attempts: AttemptSummary;

@@ -9,6 +9,7 @@ import { FAILURE_RULES } from './failures.ts';
 import { FILE_RULES } from './files.ts';
 import type { Rule, Situation } from './finding.ts';
 import { NEVER_READ } from './inputs/never-read.ts';
+import { WITHOUT_EFFECT } from './inputs/without-effect.ts';
 import { LIMIT_RULES } from './limits.ts';
 import { MACHINE_RULES } from './machines.ts';
 import { PRECISION_RULES } from './precision.ts';
@@ -18,6 +19,7 @@ export const RULES: readonly Rule[] = [
   ...LIMIT_RULES,
   ...PRECISION_RULES,
   NEVER_READ,
+  WITHOUT_EFFECT,
   ...CODE_RULES,
   ...DAMAGE_RULES,
   ...FAILURE_RULES,

@@ -6,12 +6,12 @@ import { pointerToken } from '../../base/json/json-pointer.ts';
 import { sortedNames } from '../../base/text/sorted-names.ts';
 import { quantileFunction } from '../../base/distributions/table.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { BatchSubmission, DispersionConfig, Fault } from '../../contract/types.ts';
+import type { BatchConfig, BatchSubmission, DispersionConfig, Fault } from '../../contract/types.ts';
 
 /** The quantiles of an input that is probed. */
 export const PROBED = { low: 0.01, nominal: 0.5, high: 0.99 } as const;
 /** The label of a probe: the name of its study. */
-const PROBE_LABEL = 'probe';
+export const PROBE_LABEL = 'probe';
 const CLIENT_LABELS = 'simbatch.';
 
 /** A dispersed input, and its values in the runs of a probe. */
@@ -27,12 +27,16 @@ export interface ProbedInput {
 export type ProbeRole =
   { kind: 'nominal' } | { kind: 'input'; name: string; end: 'low' | 'high' } | { kind: 'corner'; end: 'low' | 'high' };
 
-export interface ProbePlan {
+/** The inputs of a probe, and the role of each of its runs. */
+export interface ProbeDesign {
+  inputs: readonly ProbedInput[];
+  roles: readonly ProbeRole[];
+}
+
+export interface ProbePlan extends ProbeDesign {
   /** An adaptive study, whose only round has the rows. */
   submission: BatchSubmission;
-  inputs: readonly ProbedInput[];
-  /** One for each row. */
-  roles: readonly ProbeRole[];
+  /** One for each role. */
   rows: readonly Readonly<Record<string, number>>[];
 }
 
@@ -63,53 +67,45 @@ export function probeFault({ config }: BatchSubmission): Fault | undefined {
 }
 
 /**
- * Returns the probe of a study for which `probeFault` finds nothing.
+ * Returns the design of the probe of a study for which `probeFault` finds nothing.
  * @param corners whether there is also a run with all inputs low, and one with all inputs high.
  */
-export function probePlan(submission: BatchSubmission, corners = false): ProbePlan {
-  const { config, name } = submission;
-  const names = sortedNames(Object.keys(config.dispersions));
-  const inputs = names.flatMap((input): ProbedInput[] => {
-    const dispersion = config.dispersions[input]!;
+export function probeDesign({ dispersions }: BatchConfig, corners = false): ProbeDesign {
+  const inputs = sortedNames(Object.keys(dispersions)).flatMap((input): ProbedInput[] => {
+    const dispersion = dispersions[input]!;
     if (dispersion.distribution.type === 'fixed') return [];
     const at = quantile(dispersion);
     const { low, nominal, high } = PROBED;
     return [{ name: input, units: dispersion.units, low: at(low), nominal: at(nominal), high: at(high) }];
   });
+  const ends = ['low', 'high'] as const;
   const roles: ProbeRole[] = [
     { kind: 'nominal' },
-    ...inputs.flatMap((it): ProbeRole[] => [
-      { kind: 'input', name: it.name, end: 'low' },
-      { kind: 'input', name: it.name, end: 'high' },
-    ]),
-    ...(corners
-      ? ([
-          { kind: 'corner', end: 'low' },
-          { kind: 'corner', end: 'high' },
-        ] as const)
-      : []),
+    ...inputs.flatMap(({ name }) => ends.map((end): ProbeRole => ({ kind: 'input', name, end }))),
+    ...(corners ? ends.map((end): ProbeRole => ({ kind: 'corner', end })) : []),
   ];
+  return { inputs, roles };
+}
+
+/** Returns the probe of a study, as `probeDesign` does, with its submission and its rows. */
+export function probePlan(submission: BatchSubmission, corners = false): ProbePlan {
+  const design = probeDesign(submission.config, corners);
+  const { inputs, roles } = design;
   return {
-    submission: probeSubmission(submission, roles.length, name),
-    inputs,
-    roles,
+    ...design,
+    submission: probeSubmission(submission, roles.length),
     rows: roles.map((role) => Object.fromEntries(inputs.map((it) => [it.name, valueOf(it, role)]))),
   };
 }
 
-function valueOf(it: ProbedInput, role: ProbeRole): number {
+/** The value of an input in the run of a role. */
+export function valueOf(it: ProbedInput, role: ProbeRole): number {
   if (role.kind === 'nominal' || (role.kind === 'input' && role.name !== it.name)) return it.nominal;
   return it[role.end];
 }
 
-/** The label of the probes of a study, by its name. */
-export const probeLabel = (study: string): [name: string, value: string] => [
-  PROBE_LABEL,
-  study.slice(0, LIMITS.labelValueLength),
-];
-
 /** The study without everything that makes runs a sample or judges them. */
-function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, name: string): BatchSubmission {
+function probeSubmission({ config, ...rest }: BatchSubmission, runs: number): BatchSubmission {
   const { correlations: _, ...kept } = config;
   const { priority, code } = rest.policy ?? {};
   const { requirements: _r, runs_override: _o, policy: _p, ...members } = rest;
@@ -123,7 +119,7 @@ function probeSubmission({ config, ...rest }: BatchSubmission, runs: number, nam
   ]);
   return {
     ...members,
-    labels: Object.fromEntries([...labels, probeLabel(name)]),
+    labels: { ...Object.fromEntries(labels), [PROBE_LABEL]: rest.name.slice(0, LIMITS.labelValueLength) },
     ...(Object.keys(policy).length === 0 ? {} : { policy }),
     config: {
       ...kept,

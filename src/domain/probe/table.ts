@@ -3,7 +3,7 @@ import { isJsonObject } from '../../base/json/json-object.ts';
 import type { JobResult } from '../../contract/types.ts';
 import { LEAST_RUNS, type InputRead } from '../runs/look-ups.ts';
 import { numberOf } from '../runs/outputs.ts';
-import type { ProbedInput, ProbePlan } from './plan.ts';
+import type { ProbeDesign, ProbedInput } from './plan.ts';
 
 /** A run of a probe that has ended. */
 export interface ProbeRun {
@@ -53,11 +53,8 @@ export interface ProbeTable {
   corners?: { low: ProbedEnd; high: ProbedEnd };
 }
 
-/** @param runs one for each row of the plan, in its order. @throws RangeError for another number of runs */
-export function probeTable(
-  { inputs, roles }: Pick<ProbePlan, 'inputs' | 'roles'>,
-  runs: readonly ProbeRun[],
-): ProbeTable {
+/** @param runs one for each role, in the order of the roles. @throws RangeError for another number of runs */
+export function probeTable({ inputs, roles }: ProbeDesign, runs: readonly ProbeRun[]): ProbeTable {
   if (runs.length !== roles.length) throw new RangeError(`${runs.length} runs for a probe of ${roles.length}`);
   const nominal = runs[0]!;
   const ends = runs.map((run): ProbedEnd => ({

@@ -27,11 +27,17 @@ describe('coordinator/reads/evidence-facts', () => {
     runs: number,
     outputs: (run: number) => Record<string, unknown> = (run) => ({ y: run }),
     digest = DIGEST,
+    from = 0,
   ): Promise<void> {
     const code = { kind: 'entrypoint' as const, digest };
-    const request = { instance: scene.instance(id), max_jobs: runs, wait_seconds: 0, engines: [{ name: '*', code }] };
+    const request = {
+      instance: scene.instance(id),
+      max_jobs: runs - from,
+      wait_seconds: 0,
+      engines: [{ name: '*', code }],
+    };
     await scene.api.claim(id, request);
-    for (let run = 0; run < runs; run++) {
+    for (let run = from; run < runs; run++) {
       const job_id = jobId(batchId, run);
       const result = {
         execution_time_secs: 1,
@@ -103,6 +109,39 @@ describe('coordinator/reads/evidence-facts', () => {
       mass: 'changes',
     });
     expect((await evidence(batch)).inputs.map((it) => it.probe)).to.deep.equal(names.map(() => id));
+  });
+
+  it('a study has the finding of its probe after a restart too, until the probe is deleted', async () => {
+    await scene.register('r1', { slots: 20 });
+    const found = async (id: Uuid): Promise<string | undefined> =>
+      (await scene.api.findings(id)).find(({ code }) => code === 'parameter-without-effect')?.message;
+    const batch = await scene.submit({ runs: 4 });
+    const plan = probePlan(await scene.api.submission(batch));
+    const names = plan.inputs.map(({ name }) => name).filter((name) => name !== 'mass');
+    const { batch_id: probe } = await scene.api.submit(plan.submission);
+    await scene.api.appendRound(probe, { key: 'probe', rows: [...plan.rows], draws: plan.rows.map(() => 0) });
+    await scene.api.pauseBatch(probe);
+    await execute('r1', batch, 4);
+    await scene.api.resumeBatch(probe);
+    const outputs = (run: number): Record<string, unknown> => ({ y: plan.rows[run]?.['mass'] });
+    await execute('r1', probe, 2, outputs);
+    expect(await found(batch), 'the probe has not ended').to.equal(undefined);
+    await scene.api.closeBatch(probe);
+    await execute('r1', probe, plan.rows.length, outputs, DIGEST, 2);
+    const message = await found(batch);
+    expect(message).to.include(`no output at`).and.to.include(probe);
+    for (const name of names.slice(0, 3)) expect(message).to.include(JSON.stringify(name));
+    expect(message).not.to.include('"mass"');
+    // Another name, label and number of runs: the same simulation, inputs and code.
+    const renamed = await scene.submit({ runs: 2, name: 'other' });
+    expect(await found(renamed), 'no code is known yet').to.equal(undefined);
+    await execute('r1', renamed, 2);
+    expect(await found(renamed)).to.equal(message);
+    await scene.restart();
+    expect(await found(batch)).to.equal(message);
+    await scene.api.deleteBatch(probe);
+    expect(await found(batch)).to.equal(undefined);
+    expect([...scene.store.disk.values()].filter((it) => it === JSON.stringify([probe]))).to.deep.equal([]);
   });
 
   it('is there for a study that has no run yet, and says so', async () => {

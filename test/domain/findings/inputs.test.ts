@@ -1,4 +1,4 @@
-/** Findings about inputs: parameters that no run has looked up. */
+/** Findings about inputs: parameters that no run has looked up, and inputs that change no output of a probe. */
 import { expect } from 'chai';
 import type { Finding } from '../../../src/contract/types.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
@@ -37,5 +37,20 @@ describe('domain/findings: inputs', () => {
   it('is silent where every parameter was looked up, and where nothing is known', () => {
     expect(found({ runs: 9, asked: ['gravity'], neverRead: [] })).to.equal(undefined);
     expect(found()).to.equal(undefined);
+  });
+
+  it('names inputs that change no output in a probe', () => {
+    const probe = '0199a000-0000-8000-8000-000000000000';
+    const shown = (withoutEffect: string[]): Finding | undefined =>
+      findingsOf(situation({ Completed: 9 }, [], { probed: { probe, withoutEffect } })).find(
+        ({ code }) => code === 'parameter-without-effect',
+      );
+    expect(shown([])).to.equal(undefined);
+    expect(shown(['cd_bias'])?.message).to.equal(
+      `"cd_bias" changes no output at its 1 % and 99 % quantile, to the bit, in the probe ${probe}`,
+    );
+    const two = shown(['mass', 'wind']);
+    expect(two).to.deep.include({ severity: 'warning', count: 2 });
+    expect(two?.message).to.include('"mass", "wind" change no output at their');
   });
 });

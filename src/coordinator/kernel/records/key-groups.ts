@@ -1,11 +1,12 @@
 /**
- * The studies whose runs can have the same keys. One record for each group of such studies lists their batches; it is written in the turn
- * that creates or deletes a batch. The results themselves are found by the number of the run: equal keys have equal random seeds, so
+ * The studies whose runs can have the same keys, and the probes of a simulation. One record for each group of such studies lists their
+ * batches; it is written in the turn that creates or deletes a batch. The results themselves are found by the number of the run: equal keys have equal random seeds, so
  * equal numbers. So no run has an entry of its own, and what is found is the record of the run itself.
  */
+import { isProbe, probeGroup } from '../../../domain/probe/group.ts';
 import { keyGroup } from '../../../domain/reuse/run-key.ts';
 import { seedToDecimal } from '../../../domain/seed.ts';
-import type { BatchConfig, Seed, Uuid } from '../../../contract/types.ts';
+import type { BatchConfig, BatchSubmission, Seed, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { Turn } from '../turn/turn.ts';
 import { decodeSubmission } from './study-cache.ts';
@@ -14,6 +15,12 @@ import type { ReadRecord } from './family.ts';
 /** The group of a study with the seed that is used. */
 export const groupOf = (config: BatchConfig, seed: Seed): string => keyGroup(config, seedToDecimal(seed));
 
+/** The groups that list a study: that of its keys, and where it is a probe that of the probes of its simulation. */
+const groupsOf = (study: BatchSubmission, seed: Seed): string[] => [
+  groupOf(study.config, seed),
+  ...(isProbe(study) ? [probeGroup(study.config)] : []),
+];
+
 /** The batches of a group, oldest first. */
 export function groupMembers(read: ReadRecord, group: string): Uuid[] {
   const record = read(keys['key-group'](group));
@@ -21,19 +28,22 @@ export function groupMembers(read: ReadRecord, group: string): Uuid[] {
 }
 
 /** Lists a new batch. */
-export function joinGroup(turn: Turn, batchId: Uuid, group: string): void {
-  const members = groupMembers((key) => turn.read(key), group);
-  turn.put(keys['key-group'](group), JSON.stringify([...members, batchId]));
+export function joinGroups(turn: Turn, batchId: Uuid, study: BatchSubmission, seed: Seed): void {
+  for (const group of groupsOf(study, seed)) {
+    const members = groupMembers((key) => turn.read(key), group);
+    turn.put(keys['key-group'](group), JSON.stringify([...members, batchId]));
+  }
 }
 
 /** Removes a batch that is being deleted: from now on its results are not found. */
-export function leaveGroup(turn: Turn, batchId: Uuid): void {
+export function leaveGroups(turn: Turn, batchId: Uuid): void {
   const record = turn.read(keys.submission(batchId));
   if (record === undefined) return;
   const { submission, seed } = decodeSubmission(record);
-  const group = groupOf(submission.config, seed);
-  const left = groupMembers((key) => turn.read(key), group).filter((it) => it !== batchId);
-  turn.put(keys['key-group'](group), left.length === 0 ? null : JSON.stringify(left));
+  for (const group of groupsOf(submission, seed)) {
+    const left = groupMembers((key) => turn.read(key), group).filter((it) => it !== batchId);
+    turn.put(keys['key-group'](group), left.length === 0 ? null : JSON.stringify(left));
+  }
 }
 
 /** Collects the batches of submissions into the records of their groups. */
@@ -43,10 +53,11 @@ export class KeyGroups {
   /** `submission`: as stored. The batches are added oldest first. */
   add(batchId: Uuid, submission: string): void {
     const { submission: study, seed } = decodeSubmission(submission);
-    const group = groupOf(study.config, seed);
-    const members = this.#members.get(group);
-    if (members === undefined) this.#members.set(group, [batchId]);
-    else members.push(batchId);
+    for (const group of groupsOf(study, seed)) {
+      const members = this.#members.get(group);
+      if (members === undefined) this.#members.set(group, [batchId]);
+      else members.push(batchId);
+    }
   }
 
   /** The records by group. */
