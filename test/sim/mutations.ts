@@ -156,7 +156,7 @@ export const MUTATIONS: readonly Mutation[] = [
           ? altered(value, (it) => ({ ...it, seed: '1001' }))
           : value,
     },
-    says: /has other parameters/,
+    says: /has other parameters|lists .*, and its studies are/,
   },
   {
     name: 'an open batch is forgotten',

@@ -17,6 +17,8 @@ import { viewOf, type KnownJob } from '../../launcher/support.ts';
 
 /** A submission of unknown outcome takes effect within this time. */
 export const SETTLE_MS = 30_000;
+/** A long silence of the engine is longer than a lease: the end of an allocation is then reported late. */
+const SILENCE_MS = 90_000;
 /** From the start of an allocation to its runner. */
 const REGISTER_MS = 4_000;
 /** Before its wall time a runner signs off. */
@@ -50,6 +52,7 @@ export class SimCluster implements Engine {
   readonly #stage: Stage;
   readonly #bug: ClusterBug;
   readonly #hasToken: (allocation: string) => boolean;
+  #silentUntilMs = 0;
   #late: { request: AllocationRequest; atMs: number }[] = [];
 
   constructor(stage: Stage, bug: ClusterBug, hasToken: (allocation: string) => boolean) {
@@ -69,7 +72,9 @@ export class SimCluster implements Engine {
   }
 
   async list(): Promise<EngineView> {
-    if (this.#sometimes('silent', 0.1)) {
+    const now = this.#stage.now();
+    if (this.#sometimes('long silent', 0.01)) this.#silentUntilMs = now + SILENCE_MS;
+    if ((now < this.#silentUntilMs && !this.isCalm) || this.#sometimes('silent', 0.1)) {
       if (this.#bug.silenceIsEmpty === true) return { allocations: [], silent: [] };
       throw new EngineUnreachable('the controller timed out');
     }
