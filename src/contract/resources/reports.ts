@@ -41,7 +41,7 @@ export const ReportedResult = named(
     ),
     code_changed: Type.Optional(
       flag(
-        'True: files of the code changed while the run loaded it, so that its version is not known. A study that pins its code executes the run again.',
+        'True: files of the code changed while the run loaded it, or could not be looked at after its end, so that its version is not known. A study that pins its code executes the run again.',
       ),
     ),
     parameters_read: Type.Optional(parametersRead),

@@ -1,11 +1,12 @@
-/** Outcomes of runs whose code changed while they loaded it: the run has no code, and a study that pins its code executes it again. */
+/** Outcomes of runs whose code changed, or may have changed, while they loaded it: the run has no code, and a study that pins its code executes it again. */
 import { batchIdOf } from '../../domain/ids.ts';
 import type { OutcomeReport } from '../../contract/types.ts';
 import type { JobEvent } from '../../../machines/protocol.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 
-export const CHANGED_MESSAGE = 'its code changed while it loaded it, and the study pins its code';
+export const CHANGED_MESSAGE =
+  'its code changed while it loaded it, or could not be looked at, and the study pins its code';
 
 /** True when the outcome does not say which code made it. */
 export const isDoubted = ({ result }: OutcomeReport): boolean => result?.code_changed === true;

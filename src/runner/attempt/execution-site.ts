@@ -60,7 +60,7 @@ export interface ExecutionSite {
   listeners?: ListenerPool;
   launchers: LauncherChoice;
   /** Looks at the code of runs; absent: nothing is known of it. */
-  codes?: Pick<EngineCodes, 'of' | 'changeSince'>;
+  codes?: Pick<EngineCodes, 'of' | 'isOther' | 'changeSince'>;
   /** Undefined: simulations run on the machine itself. */
   containers?: Containers | undefined;
   /** The interpreter of .py entrypoints, when there is one. */

@@ -32,6 +32,9 @@ const CODE_NOTES: Readonly<Record<CodeChange, readonly string[]>> = {
   none: [],
   'while loading': ['its code changed while it loaded it: which version it executed is not known'],
   later: ['its code changed while it ran: parts that it loaded late may be of the other version'],
+  unknown: [
+    'whether its code changed while it loaded it is not known, since the files of the simulation could not be looked at in time: its code is unknown',
+  ],
 };
 
 export interface EndedRun {
@@ -114,7 +117,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
       ...(simulation.container === undefined ? {} : { simbatch_container: simulation.container }),
       ...(allNotes.length === 0 ? {} : { simbatch_notes: allNotes }),
     },
-    ...(codeChange === 'while loading' ? { code_changed: true } : {}),
+    ...(codeChange === 'while loading' || codeChange === 'unknown' ? { code_changed: true } : {}),
     ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
     ...lookUpMembers(run.reads ?? found.reads, plan.runConfig.parameters),
     ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),

@@ -43,8 +43,11 @@ export type LookTime = 'now' | 'lately';
 /** Changes of the code that are remembered. */
 const MOST_CHANGES = 64;
 
-/** The result of a look: the identity, with the beginning of the look in ms since the epoch, or why there is none. */
-export type Looked = { code: CodeIdentity; lookedMs: number } | { fault: string };
+/**
+ * The result of a look: the identity, with the beginning of the look in ms since the epoch, or why there is none. `late`: it was not waited for any
+ * longer, and says nothing about the files.
+ */
+export type Looked = { code: CodeIdentity; lookedMs: number } | { fault: string; late?: true };
 
 export class CodeLook {
   readonly #options: CodeLookOptions;

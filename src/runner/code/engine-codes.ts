@@ -13,10 +13,13 @@ import { LookThread } from './look-thread.ts';
 
 /** A claim does not wait longer for a look at files or at an image. */
 const STATED_MS = 5_000;
+/** The outcome of a run does not wait longer for the look after its end, in seconds; its slot is free meanwhile. */
+const AFTER_END_SECS = 60;
 /** Images whose code is stated, the last used. */
 const MOST_IMAGES = 16;
 /** Programs have loaded their code within this time after the creation of their process. */
 const LOADING_MS = 10_000;
+const LATE = `the look at the files of the entrypoint takes longer than ${String(STATED_MS / 1000)} s; it is repeated`;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 export interface EngineCodesOptions {
@@ -37,8 +40,11 @@ export interface RunCode {
   lookedMs?: number;
 }
 
-/** Whether the code of a run changed while it ran: as long as it may have loaded the other version, or later. */
-export type CodeChange = 'none' | 'while loading' | 'later';
+/** Whether the code of a run changed while it ran: as long as it may have loaded the other version, or later; unknown where the files do not answer. */
+export type CodeChange = 'none' | 'while loading' | 'later' | 'unknown';
+
+/** Why the code of a run is not known. */
+type Unknown = Exclude<Looked, { code: unknown }>;
 
 /** The part of a plan that its code depends on. */
 interface Planned {
@@ -83,12 +89,23 @@ export class EngineCodes {
   }
 
   /** The code that a run would execute now; undefined: not known. Never rejects. */
-  async of({ engine, container, code }: Planned, time: LookTime = 'now'): Promise<RunCode | undefined> {
+  async of(plan: Planned, time: LookTime = 'now'): Promise<RunCode | undefined> {
+    const found = await this.#of(plan, time);
+    return 'identity' in found ? found : undefined;
+  }
+
+  /** True when a run would execute another code than `reported`; false where that cannot be found out, which `changeSince` finds. Never rejects. */
+  async isOther(plan: Planned, reported: RunCode, time: LookTime): Promise<boolean> {
+    const now = await this.of(plan, time);
+    return now !== undefined && now.identity.digest !== reported.identity.digest;
+  }
+
+  async #of({ engine, container, code }: Planned, time: LookTime, patienceSecs?: number): Promise<RunCode | Unknown> {
     if (code !== undefined) return { identity: { kind: 'function', digest: code.sha256 } };
     const { containers } = this.#options;
     if (containers === undefined || container === undefined) {
-      const looked = await this.#look(engine, time);
-      return 'code' in looked ? { identity: looked.code, lookedMs: looked.lookedMs } : undefined;
+      const looked = await this.#look(engine, time, patienceSecs);
+      return 'code' in looked ? { identity: looked.code, lookedMs: looked.lookedMs } : looked;
     }
     const { image } = container;
     const key = `${engine.name} ${image}`;
@@ -96,12 +113,14 @@ export class EngineCodes {
     this.#images.set(key, { engine, image });
     const [oldest] = this.#images.keys();
     if (this.#images.size > MOST_IMAGES && oldest !== undefined) this.#images.delete(oldest);
-    return await this.#inImage(containers, { engine, image }, time);
+    return await this.#inImage(containers, { engine, image }, time, patienceSecs);
   }
 
   /** How the code of a run has changed since its process was created at `sinceMs`, in ms since the epoch. Never rejects. */
   async changeSince(plan: Planned, reported: RunCode, sinceMs: number): Promise<CodeChange> {
-    const now = await this.of(plan);
+    const found = await this.#of(plan, 'now', AFTER_END_SECS);
+    if ('late' in found) return 'unknown';
+    const now = 'identity' in found ? found : undefined;
     // A container keeps its image while the tag moves.
     const isChanged = now?.identity.digest !== reported.identity.digest && now?.image === reported.image;
     // The look that its start reported may be older than its process.
@@ -114,22 +133,24 @@ export class EngineCodes {
     containers: Containers,
     { engine, image }: { engine: Engine; image: string },
     time: LookTime,
-  ): Promise<RunCode | undefined> {
+    patienceSecs?: number,
+  ): Promise<RunCode | Unknown> {
     const resolved = await containers.resolve(image);
-    if (resolved instanceof Error || resolved.digest === undefined || !DIGEST.test(resolved.digest)) return undefined;
+    if (resolved instanceof Error) return { fault: resolved.message };
+    if (resolved.digest === undefined || !DIGEST.test(resolved.digest)) return { fault: 'the image has no digest' };
     const { digest } = resolved;
     if (imageEntrypoint(engine.entrypoint) !== undefined) {
       return { identity: { kind: 'image', digest: hexOfImage(digest) }, image: digest };
     }
-    const looked = await this.#look(engine, time);
-    if (!('code' in looked)) return undefined;
+    const looked = await this.#look(engine, time, patienceSecs);
+    if (!('code' in looked)) return looked;
     const own = { ...looked.code, digest: digestInImage(looked.code.digest, digest), image: digest };
     return { identity: own, image: digest, lookedMs: looked.lookedMs };
   }
 
-  async #look({ name, entrypoint }: Engine, time: LookTime): Promise<Looked> {
+  async #look({ name, entrypoint }: Engine, time: LookTime, patienceSecs?: number): Promise<Looked> {
     const look = this.#looks.get(name);
-    if (look !== undefined) return await look.look(time);
+    if (look !== undefined) return await look.look(time, patienceSecs);
     const inImage = imageEntrypoint(entrypoint) !== undefined;
     return { fault: inImage ? 'it is in the image that a study names' : 'it comes with the study' };
   }
@@ -139,7 +160,7 @@ export class EngineCodes {
     // A thread that is silent does not hold each claim again.
     const isSilent = (this.#looks.get(name)?.silentMs ?? 0) > STATED_MS;
     const looked = isSilent ? undefined : await this.#inTime(this.#look(engine, 'lately'));
-    if (looked === undefined) return { name, unknown: 'the folder of the entrypoint does not answer' };
+    if (looked === undefined) return { name, unknown: LATE };
     return 'code' in looked ? { name, code: looked.code } : { name, unknown: looked.fault };
   }
 
@@ -148,7 +169,7 @@ export class EngineCodes {
     const { containers } = this.#options;
     if (containers === undefined) return [];
     const code = await this.#inTime(this.#inImage(containers, { engine, image }, 'lately'));
-    return code === undefined ? [] : [{ name: engine.name, image, code: code.identity }];
+    return code === undefined || !('identity' in code) ? [] : [{ name: engine.name, image, code: code.identity }];
   }
 
   async #inTime<T>(look: Promise<T>): Promise<T | undefined> {

@@ -7,7 +7,8 @@ import { bytesOf, textOf } from './byte-paths.ts';
 const run = promisify(execFile);
 /** How often git may be started for one repository. */
 const EACH_MS = 60_000;
-const TIMEOUT_MS = 10_000;
+/** The two waits of a first look are shorter together than a run waits for it: it has its digest without a commit then. */
+const TIMEOUT_MS = 5_000;
 const MOST_BYTES = 256 << 20;
 /** Commits that are remembered, each with its files. */
 const MOST_COMMITS = 8;
@@ -56,8 +57,10 @@ export class GitProgram {
       // A path with bytes that are not UTF-8 cannot be an argument: the whole tree is read then.
       const path = below === '' || bytesOf(textOf(below)) !== below ? [] : ['--', `${textOf(below)}/`];
       const folder = textOf(top);
-      const listed = await this.#git(folder, ['ls-tree', '-r', '-z', '--full-tree', id, ...path]);
-      const described = await this.#git(folder, ['describe', '--tags', '--always', id]);
+      const [listed, described] = await Promise.all([
+        this.#git(folder, ['ls-tree', '-r', '-z', '--full-tree', id, ...path]),
+        this.#git(folder, ['describe', '--tags', '--always', id]),
+      ]);
       const commit = { describe: described.toString().trim(), tree: treeOf(listed) };
       this.#commits.set(key, commit);
       const [oldest] = this.#commits.keys();
@@ -85,7 +88,13 @@ export class GitProgram {
       GIT_NO_LAZY_FETCH: '1',
       LC_ALL: 'C',
     };
-    const options = { env, timeout: TIMEOUT_MS, maxBuffer: MOST_BYTES, encoding: 'buffer' as const };
+    const options = {
+      env,
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL' as const,
+      maxBuffer: MOST_BYTES,
+      encoding: 'buffer' as const,
+    };
     return (await run('git', ['-C', folder, ...args], options)).stdout;
   }
 }

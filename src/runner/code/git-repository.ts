@@ -1,5 +1,6 @@
 /** A git repository as its files show it: its top, its commit, the files it tracks and those it ignores. Starts no process. */
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import ignore, { type Ignore } from 'ignore';
 import { bufferOf, isSame, isSettled, stampOf, type Stamp } from './byte-paths.ts';
 import { readIndex, type IndexEntry } from './git-index.ts';
@@ -57,7 +58,7 @@ export class GitRepository {
     // Before they are read: a change meanwhile shows in the next look.
     const watched = paths.map((it): [Buffer, Stamp | undefined] => [bufferOf(it), stampOf(bufferOf(it))]);
     const commit = await commitOf({ head, ref, gitDir, commonDir });
-    const data = await readFile(bufferOf(indexPath)).catch(() => undefined);
+    const data = await bytesIn(indexPath);
     const rules = ignore({ ignorecase: false });
     for (const it of [excludes, exclude]) if (it !== undefined) rules.add((await textOf(it)) ?? '');
     const index = data === undefined ? new Map<string, IndexEntry>() : readIndex(data, (commit?.length ?? 40) / 2);
@@ -129,7 +130,19 @@ function oidIn(text: string | undefined): string | undefined {
   return OID.test(oid) ? oid : undefined;
 }
 
-const textOf = (path: string): Promise<string | undefined> => readFile(bufferOf(path), 'latin1').catch(() => undefined);
+const textOf = async (path: string): Promise<string | undefined> => (await bytesIn(path))?.toString('latin1');
+
+/** The content of a file; undefined where it cannot be read, or is none: a pipe or a device is not waited for. */
+async function bytesIn(path: string): Promise<Buffer | undefined> {
+  const file = await open(bufferOf(path), constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  try {
+    return (await file?.stat())?.isFile() === true ? await file?.readFile() : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}
 
 /** The rules of the `.gitignore` in a folder; undefined without one. */
 export async function rulesIn(folder: string): Promise<Ignore | undefined> {

@@ -11,9 +11,8 @@ const WORKER_FILE = fileURLToPath(
   new URL(`./look-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
-/** A run does not wait longer for a look; its preparation then finds whether the entrypoint answers. */
-const ANSWER_MS = 10_000;
-const SILENT: Looked = { fault: 'the folder of the entrypoint does not answer' };
+/** A run does not wait longer for a look, in seconds: its code is unknown then. Its claim counts for a minute. */
+const PATIENCE_SECS = 20;
 
 export interface LookThreadOptions extends LookWork {
   clock: Clock;
@@ -33,12 +32,13 @@ export class LookThread {
     this.#options = options;
   }
 
-  /** Looks at the files, as `CodeLook.look` does. Never rejects; a fault after 10 s without an answer. */
-  look(time: LookTime = 'now'): Promise<Looked> {
+  /** Looks at the files, as `CodeLook.look` does. Never rejects; a fault that is `late` after `patienceSecs` without an answer. */
+  look(time: LookTime = 'now', patienceSecs: number = PATIENCE_SECS): Promise<Looked> {
     const { clock } = this.#options;
     const id = this.#questions++;
     return new Promise((resolve) => {
-      const cancel = clock.after(ANSWER_MS, () => resolve(SILENT), { keepAlive: true });
+      const fault = `the look at the files of the entrypoint takes longer than ${String(patienceSecs)} s`;
+      const cancel = afterSeconds(clock, patienceSecs, () => resolve({ fault, late: true }));
       const answer = (looked: Looked): void => {
         cancel();
         resolve(looked);
@@ -91,4 +91,20 @@ export class LookThread {
     this.#asked.get(id)?.answer(looked);
     this.#asked.delete(id);
   }
+}
+
+/**
+ * Calls `action` after so many seconds, of which each in which this process was stopped or not scheduled counts once: an answer that came meanwhile
+ * is read before. Returns a function that cancels it.
+ */
+function afterSeconds(clock: Pick<Clock, 'after'>, secs: number, action: () => void): () => void {
+  let left = secs;
+  const tick = (): void => {
+    if (left <= 0) return action();
+    left -= 1;
+    cancel = clock.after(1000, tick, { keepAlive: true });
+  };
+  let cancel = (): void => {};
+  tick();
+  return () => cancel();
 }
