@@ -54,7 +54,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'simbatch append latest rows.csv --key generation-0 --wait',
     'simbatch append latest - --round 0 < rows.jsonl',
   ],
-  probe: ['simbatch probe rocket.yaml', 'simbatch probe rocket.yaml --corners -o json'],
+  probe: [
+    'simbatch probe rocket.yaml',
+    'simbatch probe rocket.yaml --entrypoint rocket.py',
+    'simbatch probe rocket.yaml --corners -o json',
+  ],
   rounds: ['simbatch rounds latest'],
   'rounds verify': ['simbatch rounds verify latest'],
   close: ['simbatch close latest'],

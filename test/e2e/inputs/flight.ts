@@ -2,7 +2,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../../src/base/package.ts';
 import { Client } from '../../../src/client/client.ts';
@@ -73,6 +73,11 @@ export class Flight {
     return this.#endings.has(ending);
   }
 
+  /** The source of a simulation. */
+  fileOf(engine: string, ending: Simulation['ending']): string {
+    return join(this.#site.folder, 'simulations', engine, `flight${ending}`);
+  }
+
   /** Starts a runner; it takes the place of the one before. */
   start(isWarm: boolean): void {
     const python = { PYTHONPATH: join(packageRoot, 'clients/python') };
@@ -103,9 +108,9 @@ export class Flight {
   #write({ name, ending, program, ...it }: Simulation, twin: 'faulty' | 'honest'): string {
     const engine = `${name}-${twin}`;
     // A folder of its own: the code of an engine is all that is below.
-    const folder = join(this.#site.folder, 'simulations', engine);
+    const source = this.fileOf(engine, ending);
+    const folder = dirname(source);
     mkdirSync(folder, { recursive: true });
-    const source = join(folder, `flight${ending}`);
     writeFileSync(source, program(it[twin]));
     chmodSync(source, 0o755);
     if (ending !== '.c') return `--entrypoint=${engine}=${source}`;

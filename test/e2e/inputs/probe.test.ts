@@ -1,6 +1,10 @@
 /** `simbatch probe` of the corpus and its honest twins: every fault is found, and no honest simulation blamed. */
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { packageRoot } from '../../../src/base/package.ts';
 import type { ProbeTable } from '../../../src/domain/probe/table.ts';
 import { PROGRAM } from '../support.ts';
 import { corpus } from './corpus.ts';
@@ -63,5 +67,42 @@ describe('simbatch probe', () => {
     expect(stdout).to.include('parameter-never-read: no run has looked up "cd_bias"');
     const { items } = await site.client.batchesPage({ label: ['probe=python-misspelt-with-default-faulty'] });
     expect(items.map((it) => [it.total_jobs, it.status, it.closed])).to.include.deep.members([[11, 'Completed', true]]);
+  });
+
+  it('--entrypoint executes the same runs here: the same table, and the same exit code', function () {
+    this.timeout(MOST_MS);
+    if (!site.has('.py')) return this.skip();
+    const folder = mkdtempSync(join(tmpdir(), 'probe-here-'));
+    after(() => rmSync(folder, { recursive: true, force: true }));
+    const env = {
+      ...process.env,
+      PYTHONPATH: join(packageRoot, 'clients/python'),
+      SVC_RUNNER_ENVIRONMENT_INHERITED: 'PYTHONPATH',
+      SVC_ENDPOINT: 'http://127.0.0.1:9',
+    };
+    const here = (name: string, file: string, ...args: string[]): Probed => {
+      const all = [PROGRAM, 'probe', '-', '--entrypoint', file, ...args];
+      const input = JSON.stringify(flight(name, 100));
+      return spawnSync(process.execPath, all, { input, encoding: 'utf8', timeout: MOST_MS, cwd: folder, env });
+    };
+    for (const name of ['python-misspelt-with-default-faulty', 'python-misspelt-with-default-honest']) {
+      const there = probe(name, '--corners', '-o', 'json');
+      const local = here(name, site.fileOf(name, '.py'), '--corners', '-o', 'json');
+      const [{ batch_id: _, ...expected }, { output_dir: directory, code, ...found }] = [there, local].map(
+        (it) => tableOf(it) as ProbeTable & Record<string, unknown>,
+      ) as [ProbeTable & Record<string, unknown>, ProbeTable & Record<string, unknown>];
+      expect(found).to.deep.equal(expected);
+      expect(local.status).to.equal(there.status);
+      expect(code).to.include({ kind: 'entrypoint', files: 1 });
+      expect(existsSync(join(directory as string, 'run-00000010', 'metadata.json'))).to.equal(true);
+    }
+    const refused = here('x', 'x.py', '--endpoint', site.client.endpoint);
+    expect([refused.status, refused.stderr]).to.deep.equal([
+      64,
+      `simbatch: --entrypoint executes the runs here and --endpoint ${site.client.endpoint} at a coordinator; give one of them\n`,
+    ]);
+    const absent = here('x', join(folder, 'absent.py'), '--output-dir', join(folder, 'own'));
+    expect(absent.stdout).to.match(/the nominal run has not completed \(lost\): .*absent\.py/);
+    expect(here('x', 'x.py', '--output-dir', join(folder, 'own')).status).to.equal(73);
   });
 });

@@ -1,5 +1,5 @@
 /** The function that a study carries, executed on this machine for a person: consent, engine, file. */
-import type { BatchSubmission, JobRunConfig } from '../../../contract/types.ts';
+import type { BatchSubmission } from '../../../contract/types.ts';
 import type { Python } from '../../../runner/launch/engine.ts';
 import type { Engine } from '../../../runner/config/config.ts';
 import { FunctionFiles } from '../../../runner/functions/function-files.ts';
@@ -27,7 +27,7 @@ export function requireConsent(study: Carrier, isAllowed: boolean): void {
 /** Undefined for a study that carries no function. @param directory the output directory; the function is written beside it. */
 export async function localFunction(
   study: Carrier,
-  runConfig: JobRunConfig,
+  simulation: string,
   { python, directory }: { python: Python | undefined; directory: string },
 ): Promise<LocalFunction | undefined> {
   const identity = study?.config.simulation.code;
@@ -36,7 +36,7 @@ export async function localFunction(
   const { functionEngine } = await import('../../../runner/functions/engine.ts');
   const engine = await functionEngine(python);
   if ('fault' in engine) throw new Failure(EXIT.configuration, `the function cannot be executed: ${engine.fault}`);
-  if (engine.name !== runConfig.metadata.simulation_name) {
+  if (engine.name !== simulation) {
     const own = python?.version ?? 'unknown';
     throw new Failure(
       EXIT.configuration,

@@ -1,11 +1,7 @@
 /** Options, execution and output that `run-one`, `try` and `replay` share. */
 import { resolve } from 'node:path';
-import { SimbatchError } from '../../../domain/errors.ts';
 import { shortCode } from '../../../domain/code-name.ts';
 import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../contract/types.ts';
-import type { ExecutionPlan } from '../../../runner/attempt/execution-site.ts';
-import type { Engine, RunnerConfig } from '../../../runner/config/config.ts';
-import type { Log } from '../../../runner/log.ts';
 import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
 import type { FieldName } from '../../../runner/config/fields.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -17,10 +13,11 @@ import { destination } from '../../terminal/destination.ts';
 import { printable } from '../../terminal/format.ts';
 import { outputWidth, writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
-import { configOptions, configSources } from '../pool/runner.ts';
+import { configOptions } from '../pool/runner.ts';
 import { resultPairs } from './run.ts';
 
-const FIELDS_OF_A_RUN: readonly FieldName[] = [
+/** The settings of a runner that a run on this machine has. */
+export const FIELDS_OF_A_RUN: readonly FieldName[] = [
   'engines',
   'entrypoint',
   'allow_functions',
@@ -55,63 +52,32 @@ export async function executeLocally(
   options: LocalOptions,
 ): Promise<void> {
   // Loaded on demand, so that other commands start fast.
-  const { localFunction, requireConsent } = await import('./local-function.ts');
-  requireConsent(study, options['allowFunctions'] === true);
-  const { resolveConfig } = await import('../../../runner/config/config.ts');
-  const { chooseEngine, findPython } = await import('../../../runner/launch/engine.ts');
-  const { inheritedEnvironment } = await import('../../../runner/launch/environment.ts');
-  const { openProcessTools } = await import('../../../runner/processes/process-tools.ts');
-  const { ONLY_COLD } = await import('../../../runner/launch/launchers.ts');
-  const { Waits } = await import('../../../runner/waits.ts');
-  const { createLog } = await import('../../../runner/log.ts');
+  const { openLocalSite } = await import('./local-site.ts');
   const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
-  const config = resolveConfig(configSources(options));
   const name = runConfig.metadata.simulation_name;
   const directory =
     options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
-  const log = createLog(process.stderr, { format: 'text', level: 'warn' });
-  const python = await findPython(config.pythonExecutable, process.env['PATH'] ?? '');
-  const carried = await localFunction(study, runConfig, { python, directory });
-  const engine = carried?.engine ?? chooseEngine(config.engines, name);
-  if (engine === undefined)
-    throw new SimbatchError('invalid-configuration', `no engine for ${name}; give --entrypoint`);
   const live = new LiveTelemetry(
     () => systemClock.monotonicMs(),
     (line) => process.stderr.write(`${line}\n`),
   );
+  const local = await openLocalSite(study, {
+    simulation: name,
+    options,
+    directory,
+    ...(options.quiet === true ? {} : { onSample: live.take }),
+  });
+  const { engine, code } = local;
   const stop = new AbortController();
   const onInterrupt = (): void => {
     stop.abort();
   };
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
   process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
-  const identity = await localCode(config, engine, carried?.code, log);
-  const processes = openProcessTools(config.cgroup, `${directory} ${String(process.pid)}`, log);
-  const waits = new Waits(systemClock);
-  const end = await runLocally(
-    {
-      waits,
-      processes,
-      clock: systemClock,
-      log,
-      launchers: ONLY_COLD,
-      python: python?.executable,
-      env: inheritedEnvironment(process.env, config.environmentInherited),
-      environmentAllowed: config.environmentAllowed,
-      workingDirectory: config.workingDirectory,
-      ...(carried === undefined ? {} : { functions: carried.functions }),
-      ...(options.quiet === true ? {} : { onSample: live.take }),
-    },
-    {
-      runConfig,
-      engine,
-      study: study?.config,
-      directory,
-      ...(carried === undefined ? {} : { code: carried.code }),
-    },
-    stop.signal,
-  );
-  processes.cgroups?.close();
+  const identity = await local.identity();
+  const plan = { runConfig, engine, study: study?.config, directory, ...(code === undefined ? {} : { code }) };
+  const end = await runLocally(local.site, plan, stop.signal);
+  local.close();
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   const failure = failureOf(end);
   if (options.output === 'json') {
@@ -149,25 +115,6 @@ const OUTCOMES: Readonly<Record<AttemptEnd['type'], string>> = {
   abandoned: 'abandoned',
   released: 'interrupted',
 };
-
-/** The code that the run executes, looked at before its start; undefined: not known. */
-async function localCode(
-  config: RunnerConfig,
-  engine: Engine,
-  carried: ExecutionPlan['code'],
-  log: Log,
-): Promise<CodeIdentity | undefined> {
-  const { EngineCodes } = await import('../../../runner/code/engine-codes.ts');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-  const codes = new EngineCodes({
-    config: { ...config, engines: [engine] },
-    containers: undefined,
-    clock: systemClock,
-    log,
-    env,
-  });
-  return (await codes.of(carried === undefined ? { engine } : { engine, code: carried }))?.identity;
-}
 
 /** `9f3c12ab34cd, commit v1.2, with changes`. */
 function codeText(identity: CodeIdentity | undefined): string {

@@ -14,7 +14,7 @@ import { executeLocally, localCommand } from './local-run.ts';
 import type { LocalOptions } from './local-run.ts';
 
 /** The seed of a study that has none, here: a trial is to be repeatable. */
-const TRIAL_SEED = 0;
+export const TRIAL_SEED = 0;
 
 export function tryCommand(): Command {
   return localCommand(
