@@ -5,6 +5,7 @@
 import type { Fact } from '../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
 import type { Clock } from '../base/clock.ts';
+import { Lanes } from '../base/async/lanes.ts';
 import { EventLoopShare } from '../base/event-loop-share.ts';
 import type { ClaimResponse } from '../contract/types.ts';
 import { SimbatchError } from '../domain/errors.ts';
@@ -48,6 +49,7 @@ import { Deadlines } from './scheduling/deadlines.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { createStatistics, simulationsIn, summarize } from './scheduling/statistics.ts';
+import { indexStudies } from './studies/index-studies.ts';
 import { Purges } from './studies/purges.ts';
 import { Sweeps } from './sweeps.ts';
 
@@ -171,6 +173,7 @@ class RunningCoordinator implements Lifecycle {
       launcherReports: new LauncherReports(),
       poolHistory: new PoolHistory(),
       purges: new Purges({ share, store, turns }),
+      continuing: new Lanes(),
       fileRequests,
       liveReadings: new LiveReadings(clock, fileRequests),
       checkpointRemovals: new CheckpointRemovals({ ...tools, objectStore }, (...it) => hooks.checkpointKept?.(...it)),
@@ -199,6 +202,7 @@ class RunningCoordinator implements Lifecycle {
       parts.roundProgress,
       parts.runEnds,
       { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
+      { restore: () => indexStudies(parts) },
       answers,
       purges,
       checkpointRemovals,

@@ -14,6 +14,7 @@ import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
+import { checkListed } from './listed.ts';
 import { checkReuse, SimReuse } from './reuse.ts';
 import { checkOrphans, SimRounds } from './rounds.ts';
 import { checkWaiting } from './waiting.ts';
@@ -195,6 +196,7 @@ export class Stage {
     this.rounds.check();
     checkOrphans(this.disk);
     checkReuse(this.disk);
+    checkListed(this.disk);
   }
 
   /** Ends this coordinator, mostly by a crash, and opens the next one on the same disk. */

@@ -9,6 +9,7 @@ import { runIdOf } from '../../domain/ids.ts';
 import type { JobStatus, RoundRecord, StoredResult } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
 import { KeyGroups } from '../kernel/records/key-groups.ts';
+import { entriesOf, isIndexed, listedBatch } from '../kernel/records/study-index.ts';
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
@@ -42,10 +43,12 @@ export async function recount(view: EngineView, report: (fault: string) => void)
   const held = await holders(view, report);
   const families = new FamilyIndex();
   const groups = new KeyGroups();
+  const listed = await listedStudies(view, report);
   for await (const records of joinRecords(view)) {
     if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
     if (records.batch !== undefined && records.submission !== undefined)
       groups.add(records.batchId, records.submission);
+    recountEntries(view, records, listed.get(records.batchId) ?? 0, report);
     await recountBatch(records, held, report);
     recountRounds(view, records, report);
   }
@@ -114,6 +117,34 @@ async function recountGroups(view: EngineView, groups: KeyGroups, report: (fault
       if (!members.has(batchId)) report(`the record ${key} lists batch ${batchId}, which is not one of its studies`);
     }
   }
+}
+
+/** Counts the entries of each study in the index of studies; every one is of a batch that exists. */
+async function listedStudies(view: EngineView, report: (fault: string) => void): Promise<Map<string, number>> {
+  const listed = new Map<string, number>();
+  for await (const [key] of wholeRecords(view, allOf('study'))) {
+    const batchId = listedBatch(key);
+    if (wholeRecord(view, keys.batch(batchId)) === undefined)
+      report(`the record ${key} lists batch ${batchId}, which has no record`);
+    else listed.set(batchId, (listed.get(batchId) ?? 0) + 1);
+  }
+  return listed;
+}
+
+/** A study is listed under its design and its name and nowhere else, unless it waits for that; a batch that comes of another one is not listed. */
+function recountEntries(
+  view: EngineView,
+  { batchId, batch, submission }: BatchRecords,
+  listed: number,
+  report: (fault: string) => void,
+): void {
+  if (batch === undefined || submission === undefined) return;
+  const isListed = decodeBatch(batch).context.parent === undefined;
+  const entries = isListed ? entriesOf(batchId, submission) : [];
+  const found = entries.filter((key) => wholeRecord(view, key) !== undefined).length;
+  if (found < entries.length && isIndexed((key) => wholeRecord(view, key), batchId))
+    report(`batch ${batchId} is missing in the list of the studies with its design or its name`);
+  if (found < listed) report(`batch ${batchId} is listed with another design or name than its own`);
 }
 
 async function recountBatch(

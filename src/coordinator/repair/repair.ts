@@ -47,6 +47,8 @@ const REPAIRED_KINDS = [
   'open',
   'family',
   'key-group',
+  // Left out: the coordinator lists the studies that are left when it opens the directory.
+  'study',
   'job',
   'result',
   'requeue',

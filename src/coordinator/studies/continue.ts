@@ -1,101 +1,81 @@
 /** Submission that continues the study of the same design where there is one: amends its judgement and adds the runs that it lacks. */
+import type { Lanes } from '../../base/async/lanes.ts';
 import type { BatchSubmission, Continuation, SubmissionResponse, Uuid } from '../../contract/types.ts';
-import { designHash } from '../../domain/identity/design.ts';
+import { continuationHash } from '../../domain/identity/design.ts';
 import {
+  amendedMembers,
   changedDesign,
-  continuedMembers,
   continuedSentence,
   createdSentence,
   heldRuns,
-  isContinuedBy,
+  keptMembers,
   runsToExtend,
+  type GrownMember,
 } from '../../domain/identity/continuation.ts';
+import { AMENDED } from '../../domain/identity/members.ts';
 import { designEnd } from '../../domain/study/growth.ts';
-import { decodeBatch, type BatchState } from '../kernel/actors/actor-kinds.ts';
-import { stateOf } from '../kernel/actors/directory.ts';
+import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { familyEntries } from '../kernel/records/family.ts';
-import { allOf } from '../kernel/storage/keys.ts';
-import type { StoreView } from '../kernel/storage/store.ts';
+import { submittedStudy } from '../kernel/records/study-cache.ts';
+import { newestOfDesign, newestOfName } from '../kernel/records/study-index.ts';
 import { amendWithin } from './amend.ts';
 import type { DeriveParts, GrowthOptions } from './growth/derive.ts';
 import { extendBatch } from './growth/extend.ts';
-import { openBatch } from './submit.ts';
+import { submit } from './submit.ts';
 
-/** Batches whose records are read at a time. */
-const CHUNK = 100;
+/** Studies of a family that are amended in one turn, so that none holds the event loop for long. */
+const AMENDED_AT_ONCE = 8;
+
+interface ContinueParts extends DeriveParts {
+  /** Submissions that continue the same study are handled one after the other. */
+  continuing: Lanes;
+}
 
 /**
  * Continues the newest study of the same design, or creates one. A repeat finds the study as it is then, and executes nothing.
  * @throws SimbatchError `invalid-request`; of an extension `illegal-transition`
  */
-export async function continueStudy(
-  parts: DeriveParts,
+export function continueStudy(
+  parts: ContinueParts,
   submission: BatchSubmission,
   options: Pick<GrowthOptions, 'maxRuns'> = {},
 ): Promise<SubmissionResponse> {
-  for (;;) {
-    const found = await findStudy(parts, submission);
-    if (found.same !== undefined) return extendStudy(parts, found.same, submission, options);
-    const created = await createStudy(parts, found.named, submission);
-    // Another client has created it meanwhile.
-    if (created !== undefined) return created;
-  }
+  return parts.continuing.run(continuationHash(submission), async () => {
+    const { same, named } = await findStudy(parts, submission);
+    return same === undefined ? createStudy(parts, named, submission) : extendStudy(parts, same, submission, options);
+  });
 }
 
 interface Found {
   /** The newest submitted study of the same design. */
   same: BatchState | undefined;
-  /** The newest submitted study of the same name. */
-  named: BatchState | undefined;
+  /** The newest submitted study of the same name, as it was submitted, where there is none of the same design. */
+  named: { id: Uuid; study: BatchSubmission } | undefined;
 }
 
-/** The studies as of one instant, read in slices of the event loop. */
+/** The studies as of one instant. */
 async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promise<Found> {
   await parts.groupCommit.durable();
-  const hash = designHash(submission);
   const view = parts.store.snapshot();
-  let named: BatchState | undefined;
   try {
-    for await (const chunk of view.entries(allOf('batch'), { chunkSize: CHUNK, reverse: true })) {
-      for await (const states of parts.share.mapped(chunk, ([, record]) => decodeBatch(record))) {
-        for (const state of states) {
-          if (state.context.parent !== undefined) continue;
-          if (state.context.designHash === hash && isContinuedBy(studyAt(parts, view, state), submission))
-            return { same: state, named };
-          if (state.context.name === submission.name) named ??= state;
-        }
-      }
-    }
-    return { same: undefined, named };
+    const same = await newestOfDesign(view, submission);
+    const named = same === undefined ? await newestOfName(view, submission.name) : undefined;
+    if (named === undefined) return { same, named };
+    const id = named.context.batchId;
+    return { same, named: { id, study: submittedStudy({ read: (key) => view.get(key) }, id) } };
   } finally {
     await view.close();
   }
 }
 
-const studyAt = (parts: DeriveParts, view: Pick<StoreView, 'get'>, { context }: BatchState): BatchSubmission =>
-  parts.studyCache.wholeSubmission(context, { read: (key) => view.get(key) });
-
-/** Creates the study in one turn, unless an open one of its design exists by now. */
 async function createStudy(
   parts: DeriveParts,
-  named: BatchState | undefined,
+  named: Found['named'],
   submission: BatchSubmission,
-): Promise<SubmissionResponse | undefined> {
-  const hash = designHash(submission);
-  const created = await parts.turns.run('submit', (turn): { response?: SubmissionResponse } => {
-    for (const activation of parts.directory.batches.values()) {
-      const { context } = stateOf(activation);
-      if (context.designHash !== hash || context.parent !== undefined) continue;
-      if (isContinuedBy(parts.studyCache.wholeSubmission(context, turn), submission)) return {};
-    }
-    return { response: openBatch(parts, turn, submission) };
-  });
-  const { response } = created;
-  if (response === undefined) return undefined;
-  if (response.warnings !== undefined) parts.warned(response.batch_id, response.warnings);
-  const before = named === undefined ? undefined : parts.studyCache.wholeSubmission(named.context);
-  const changed = before === undefined ? [] : changedDesign(before, submission);
-  const previous = changed.length === 0 ? undefined : named?.context.batchId;
+): Promise<SubmissionResponse> {
+  const response = await submit(parts, submission);
+  const changed = named === undefined ? [] : changedDesign(named.study, submission);
+  const previous = changed.length === 0 ? undefined : named?.id;
   const sentence = createdSentence(response.batch_id, previous, changed, submission.config.simulation.version);
   const about = { created: true, runs: response.total_jobs, amended: [], kept: [], changed, sentence };
   return { ...response, continuation: previous === undefined ? about : { ...about, previous } };
@@ -112,8 +92,8 @@ async function extendStudy(
   const wanted = designEnd(submission);
   const isCancelled = value === 'Cancelled';
   let extension: Continuation['extension'];
-  for (let family = familyStudies(parts, batchId); !isCancelled; family = familyStudies(parts, batchId)) {
-    const runs = runsToExtend(family, submission);
+  while (!isCancelled) {
+    const runs = runsToExtend(await familyStudies(parts, batchId), submission);
     if (runs === undefined) break;
     const {
       warnings: _,
@@ -122,9 +102,8 @@ async function extendStudy(
     } = await extendBatch(parts, batchId, { runs }, options);
     extension = made;
   }
-  const study = parts.studyCache.wholeSubmission(context);
-  const { kept } = continuedMembers(study, submission);
-  const held = heldRuns(familyStudies(parts, batchId));
+  const kept = keptMembers(parts.studyCache.wholeSubmission(context), submission);
+  const held = heldRuns(await familyStudies(parts, batchId));
   const sentence = continuedSentence({ studyId: batchId, isCancelled, amended, kept, extension, held, wanted });
   const about = { created: false, runs: held, amended, kept, changed: [], sentence };
   return {
@@ -136,34 +115,42 @@ async function extendStudy(
 }
 
 /** Amends the study and its extensions, which are the same study for its author; returns the members that changed. */
-function amendFamily(parts: DeriveParts, batchId: Uuid, submission: BatchSubmission): Promise<Continuation['amended']> {
-  const { requirements = [], outputs = {}, labels = {} } = submission;
-  return parts.turns.run('amend', (turn) => {
-    const changed = new Set<Continuation['amended'][number]>();
-    const read = (key: string): string | undefined => turn.read(key);
-    for (const id of extensionsOf(read, batchId)) {
-      const state = turn.state('batch', id);
-      if (state === undefined) continue;
-      const before = parts.studyCache.wholeSubmission(state.context, turn);
-      const { amended } = continuedMembers(before, submission);
-      if (amended.length === 0) continue;
-      amendWithin(turn, id, { requirements, outputs, labels });
-      for (const name of amended) changed.add(name);
-    }
-    return [...changed];
-  });
+async function amendFamily(
+  parts: DeriveParts,
+  batchId: Uuid,
+  { requirements = [], outputs = {}, labels = {}, ...submission }: BatchSubmission,
+): Promise<Continuation['amended']> {
+  const request = { requirements, outputs, labels };
+  const changed = new Set<Continuation['amended'][number]>();
+  const family = extensionsOf((key) => parts.groupCommit.read(key), batchId);
+  for (let at = 0; at < family.length; at += AMENDED_AT_ONCE) {
+    await parts.turns.run('amend', (turn) => {
+      for (const id of family.slice(at, at + AMENDED_AT_ONCE)) {
+        const state = turn.state('batch', id);
+        if (state === undefined) continue;
+        const before = parts.studyCache.wholeSubmission(state.context, turn);
+        const members = amendedMembers(before, { ...submission, ...request });
+        if (members.length > 0) amendWithin(turn, id, request);
+        for (const name of members) changed.add(name);
+      }
+    });
+  }
+  return AMENDED.filter((name) => changed.has(name));
 }
 
-/** The study and its extensions that exist, oldest first. */
-function familyStudies(parts: DeriveParts, batchId: Uuid) {
-  const read = (key: string): string | undefined => parts.groupCommit.read(key);
-  return extensionsOf(read, batchId).flatMap((id) => {
+/** The study and its extensions that exist, oldest first; a long family is read in slices of the event loop. */
+async function familyStudies(parts: DeriveParts, batchId: Uuid): Promise<GrownMember[]> {
+  const studies: GrownMember[] = [];
+  for await (const id of parts.share.paced(extensionsOf((key) => parts.groupCommit.read(key), batchId))) {
     const state = parts.directory.state('batch', id);
-    if (state === undefined) return [];
-    return [{ submission: parts.studyCache.wholeSubmission(state.context), totalJobs: state.context.totalJobs }];
-  });
+    if (state === undefined) continue;
+    const { context } = state;
+    studies.push({ submission: parts.studyCache.wholeSubmission(context), totalJobs: context.totalJobs });
+  }
+  return studies;
 }
 
+/** The study and its extensions, oldest first. */
 const extensionsOf = (read: (key: string) => string | undefined, batchId: Uuid): Uuid[] => [
   batchId,
   ...familyEntries(read, batchId).flatMap((it) => (it.relation === 'extension' ? [it.batch_id] : [])),

@@ -8,6 +8,7 @@ import type { Batch, Uuid } from '../../contract/types.ts';
 import type { Directory } from '../kernel/actors/directory.ts';
 import { leaveFamily } from '../kernel/records/family.ts';
 import { leaveGroups } from '../kernel/records/key-groups.ts';
+import { unlistStudy } from '../kernel/records/study-index.ts';
 import { allOf, keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { toBatch } from '../kernel/records/to-resource.ts';
@@ -46,6 +47,7 @@ export async function deleteBatch(parts: DeletionParts, batchId: Uuid): Promise<
     const last = toBatch(state, (key) => turn.read(key));
     leaveFamily(turn, state.context);
     leaveGroups(turn, batchId);
+    unlistStudy(turn, state.context);
     turn.put(keys.batch(batchId), null);
     turn.put(keys.submission(batchId), null);
     turn.put(keys.verdicts(batchId), null);

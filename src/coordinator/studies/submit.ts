@@ -26,6 +26,7 @@ import type {
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 import { joinFamily } from '../kernel/records/family.ts';
 import { joinGroups } from '../kernel/records/key-groups.ts';
+import { listStudy } from '../kernel/records/study-index.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { encodeSubmission } from '../kernel/records/study-cache.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
@@ -88,6 +89,7 @@ export function openBatch(
   turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
   joinFamily(turn, input);
   joinGroups(turn, batchId, submission, seed);
+  if (origin === undefined) listStudy(turn, batchId, submission, seed);
   // The runs of a derived batch complete those of the parent, or are a part of them on purpose.
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),

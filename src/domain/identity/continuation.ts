@@ -2,42 +2,31 @@
 import type { BatchSubmission } from '../../contract/types.ts';
 import { plural } from '../plural.ts';
 import { designEnd } from '../study/growth.ts';
-import { acceptsSeed, differences } from './design.ts';
-import { AMENDED, type Amended } from './members.ts';
-
-/** The members of a submission that no extension changes: the runs that it selects, and the budget of an adaptive study. */
-function fixedCount(before: BatchSubmission, after: BatchSubmission): string[] {
-  const { count } = differences(before, after);
-  const isAdaptive = after.config.adaptive !== undefined;
-  return count.filter((it) => it.endsWith('/run_ids') || isAdaptive);
-}
-
-/** True when a study of the same design hash is continued by the submission. */
-export function isContinuedBy(study: BatchSubmission, submission: BatchSubmission): boolean {
-  const used = study.config.monte_carlo.seed;
-  const accepts = used === null || used === undefined || acceptsSeed(submission.config.monte_carlo.seed, used);
-  return accepts && fixedCount(study, submission).length === 0;
-}
+import { differences, fixedMembers } from './design.ts';
+import { AMENDED, MEMBERS, type Amended } from './members.ts';
 
 /** The pointers of the members because of which a submission is another study than this one. */
 export function changedDesign(study: BatchSubmission, submission: BatchSubmission): string[] {
   const isSeedGiven =
     typeof submission.config.monte_carlo.seed !== 'object' && submission.config.monte_carlo.seed !== undefined;
   const design = differences(study, submission).design.filter((it) => isSeedGiven || it !== '/config/monte_carlo/seed');
-  return [...design, ...fixedCount(study, submission)];
+  return [...design, ...differences(study, submission, fixedMembers(submission)).count];
 }
 
-/** The members of the judgement in which the submission differs from the study, and those of judgement and execution that stay as they are. */
-export function continuedMembers(
-  study: BatchSubmission,
-  submission: BatchSubmission,
-): { amended: Amended[]; kept: string[] } {
-  const { judgement, execution } = differences(study, submission);
-  const amended = AMENDED.filter((name) => judgement.includes(`/${name}`));
-  return {
-    amended,
-    kept: [...judgement.filter((it) => !(AMENDED as readonly string[]).includes(it.slice(1))), ...execution],
-  };
+const isAmended = (pointer: string): boolean => (AMENDED as readonly string[]).includes(pointer.slice(1));
+const AMENDED_MEMBERS = MEMBERS.filter((it) => isAmended(it.pointer));
+const KEPT_MEMBERS = MEMBERS.filter((it) => !isAmended(it.pointer));
+
+/** The members of the judgement in which the submission differs from the study, and which an amendment replaces. */
+export function amendedMembers(study: BatchSubmission, submission: BatchSubmission): Amended[] {
+  const { judgement } = differences(study, submission, AMENDED_MEMBERS);
+  return AMENDED.filter((name) => judgement.includes(`/${name}`));
+}
+
+/** The members of judgement and execution in which the submission differs, and which stay as the study has them. */
+export function keptMembers(study: BatchSubmission, submission: BatchSubmission): string[] {
+  const { judgement, execution } = differences(study, submission, KEPT_MEMBERS);
+  return [...judgement, ...execution];
 }
 
 /** A member of the family of a study, as far as its runs count. */

@@ -1,11 +1,13 @@
 /** The design of a study, as a digest by which it is found again, and the members in which two submissions differ. Pure. */
 import { createHash } from 'node:crypto';
-import type { BatchSubmission, Seed } from '../../contract/types.ts';
-import { MEMBERS, type Part } from './members.ts';
+import type { BatchSubmission } from '../../contract/types.ts';
+import { MEMBERS, type Member, type Part } from './members.ts';
 import { valuesOf } from './values.ts';
 
 const SEED = '/config/monte_carlo/seed';
 const DESIGN = MEMBERS.filter((it) => it.part === 'design');
+const COUNT = MEMBERS.filter((it) => it.part === 'count');
+const RUN_IDS = COUNT.filter((it) => it.pointer.endsWith('/run_ids'));
 
 /**
  * The submission with the identity of its function alone, its source where that is known, else the digest of its bytes; and with the size of
@@ -24,24 +26,38 @@ function identified({ code: _, ...submission }: BatchSubmission): object {
 export function designHash(submission: BatchSubmission): string {
   const values = valuesOf(identified(submission), DESIGN);
   values.delete(SEED);
-  const lines = [...values].map(([pointer, text]) => `${JSON.stringify(pointer)}:${text}`).sort();
-  return createHash('sha256')
-    .update(`simbatch-design/1\n${lines.join('\n')}`)
-    .digest('hex');
+  return digestOf('simbatch-design/1', values);
 }
 
-/** True when a study with the seed `used` serves a submission with the seed `wanted`: without a seed, any is as good. */
-export const acceptsSeed = (wanted: Seed | null | undefined, used: Seed): boolean =>
-  wanted === null || wanted === undefined || BigInt(wanted) === BigInt(used);
+/** The members of the count that no extension changes: the runs that a study selects, and the budget of an adaptive one. */
+export const fixedMembers = ({ config }: BatchSubmission): readonly Member[] =>
+  config.adaptive === undefined ? RUN_IDS : COUNT;
+
+/** SHA-256 (64 hex digits) of the design without its seed, and of the number of runs as far as none can be added: equal for studies that continue each other. */
+export function continuationHash(submission: BatchSubmission): string {
+  const values = valuesOf(submission, fixedMembers(submission));
+  return digestOf(`simbatch-continuation/1\n${designHash(submission)}`, values);
+}
+
+function digestOf(format: string, values: ReadonlyMap<string, string>): string {
+  const lines = [...values].map(([pointer, text]) => `${JSON.stringify(pointer)}:${text}`).sort();
+  return createHash('sha256')
+    .update(`${format}\n${lines.join('\n')}`)
+    .digest('hex');
+}
 
 /** The JSON Pointers of the members in which two submissions differ, by their part, in the order of the table. */
 export type Differences = Record<Part, string[]>;
 
-/** Compares two submissions member by member. A function with the same source is the same, whatever its bytes. */
-export function differences(before: BatchSubmission, after: BatchSubmission): Differences {
+/** Compares two submissions in these members. A function with the same source is the same, whatever its bytes. */
+export function differences(
+  before: BatchSubmission,
+  after: BatchSubmission,
+  members: readonly Member[] = MEMBERS,
+): Differences {
   const [first, second] = [identified(before), identified(after)];
   const found: Differences = { design: [], judgement: [], count: [], execution: [] };
-  for (const member of MEMBERS) {
+  for (const member of members) {
     const [old, changed] = [valuesOf(first, [member]), valuesOf(second, [member])];
     for (const pointer of new Set([...old.keys(), ...changed.keys()]))
       if (old.get(pointer) !== changed.get(pointer)) found[member.part].push(pointer);

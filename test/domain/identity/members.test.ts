@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import { registry } from '../../../src/contract/build.ts';
 import { BatchSubmission } from '../../../src/contract/study.ts';
-import { acceptsSeed, designHash, differences } from '../../../src/domain/identity/design.ts';
+import { continuationHash, designHash, differences } from '../../../src/domain/identity/design.ts';
 import { runKey } from '../../../src/domain/reuse/run-key.ts';
 import { MEMBERS } from '../../../src/domain/identity/members.ts';
 import type { BatchSubmission as Submission } from '../../../src/contract/types.ts';
@@ -199,10 +199,20 @@ describe('domain/identity/members', () => {
     expect(designHash(nulls)).to.equal(designHash(bare));
   });
 
-  it('accepts any seed for a study that names none, and compares all digits of a large one', () => {
-    const large = 9_007_199_254_740_993n;
-    expect([acceptsSeed(null, 7), acceptsSeed(undefined, 7), acceptsSeed(7, 7n)]).to.deep.equal([true, true, true]);
-    expect([acceptsSeed(8, 7), acceptsSeed(large, large - 1n)]).to.deep.equal([false, false]);
+  it('continues the same design whatever the number of runs, and only the same selected runs and the same budget', () => {
+    const selected = { config: { monte_carlo: { run_ids: '0-4' } } };
+    const adaptive = { config: { adaptive: { algorithm: 'external' as const }, monte_carlo: { runs: 10 } } };
+    const hashes = [
+      ...[
+        study({ runs: 10 }),
+        study({ runs: 20, seed: 43 }),
+        study({ runs: 10, config: { monte_carlo: { run_ids: null } } }),
+      ],
+      ...[study({ runs: 10, ...selected }), study({ runs: 20, ...selected })],
+      ...[study(adaptive), study({ config: { ...adaptive.config, monte_carlo: { runs: 20 } } })],
+    ].map((it) => continuationHash(it as Submission));
+    const order = [...new Set(hashes)];
+    expect(hashes.map((it) => order.indexOf(it))).to.deep.equal([0, 0, 0, 1, 1, 2, 3]);
   });
 
   it('is the table in docs/members.md', () => {

@@ -24,6 +24,8 @@ export const keys = {
   result: (jobId: Uuid) => `!result!${jobId}`,
   /** The batches whose runs can have the same keys; see `key-groups.ts`. Follows from their submissions. */
   'key-group': (group: string) => `!key-group!${group}`,
+  /** Names a submitted study under its design or its name; see `study-index.ts`. Follows from its submission. */
+  study: (group: string, id: Uuid) => `!study!${group}/${id}`,
   /** The verdicts of a batch with requirements, as far as its runs are judged. Follows from its runs. */
   verdicts: (id: Uuid) => `!verdicts!${id}`,
   /** A round of an adaptive batch. Never changes. */
@@ -79,6 +81,9 @@ export const roundsOf = (kind: (typeof ROUND_KINDS)[number], batchId: Uuid): Key
   gte: `!${kind}!${batchId}/`,
   lt: `!${kind}!${batchId}0`,
 });
+
+/** The entries of the submitted studies of a group, oldest first. `0` is the character after `/`. */
+export const studiesOf = (group: string): KeyRange => ({ gte: `!study!${group}/`, lt: `!study!${group}0` });
 
 /** The id within a key. */
 export const idOf = (key: string): string => key.slice(key.indexOf('!', 1) + 1);
