@@ -119,13 +119,13 @@ describe('coordinator/studies/study-index', () => {
 /** The records that an operation reads of the store, one by one and in ranges. */
 async function countReads(store: Store, operation: () => Promise<unknown>): Promise<number> {
   let count = 0;
-  const { get, snapshot } = store;
+  const [get, snapshot] = [store.get.bind(store), store.snapshot.bind(store)];
   store.get = (key) => {
     count += 1;
-    return get.call(store, key);
+    return get(key);
   };
   store.snapshot = () => {
-    const view = snapshot.call(store);
+    const view = snapshot();
     return {
       ...view,
       get: (key) => {

@@ -202,15 +202,16 @@ describe('domain/identity/members', () => {
   it('continues the same design whatever the number of runs, and only the same selected runs and the same budget', () => {
     const selected = { config: { monte_carlo: { run_ids: '0-4' } } };
     const adaptive = { config: { adaptive: { algorithm: 'external' as const }, monte_carlo: { runs: 10 } } };
-    const hashes = [
-      ...[
-        study({ runs: 10 }),
-        study({ runs: 20, seed: 43 }),
-        study({ runs: 10, config: { monte_carlo: { run_ids: null } } }),
-      ],
-      ...[study({ runs: 10, ...selected }), study({ runs: 20, ...selected })],
-      ...[study(adaptive), study({ config: { ...adaptive.config, monte_carlo: { runs: 20 } } })],
-    ].map((it) => continuationHash(it as Submission));
+    const submissions = [
+      study({ runs: 10 }),
+      study({ runs: 20, seed: 43 }),
+      study({ runs: 10, config: { monte_carlo: { run_ids: null } } }),
+      study({ runs: 10, ...selected }),
+      study({ runs: 20, ...selected }),
+      study(adaptive),
+      study({ config: { ...adaptive.config, monte_carlo: { runs: 20 } } }),
+    ];
+    const hashes = submissions.map(continuationHash);
     const order = [...new Set(hashes)];
     expect(hashes.map((it) => order.indexOf(it))).to.deep.equal([0, 0, 0, 1, 1, 2, 3]);
   });
