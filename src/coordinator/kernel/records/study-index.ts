@@ -1,7 +1,7 @@
 /**
- * The submitted studies by their design and by their name, so that a submission finds the one that it continues without reading any other.
+ * The submitted studies by their design and by their name, so that a submission finds the study to continue without reading any other.
  * Each has an entry under its design, one under its design and seed, and one under its name: written in the turn that creates it, removed
- * in the one that deletes it. Batches that come of another one are not found, and have none.
+ * in the turn that deletes it. Batches that come of another one are not found, and have none.
  */
 import { createHash } from 'node:crypto';
 import type { BatchContext, BatchSubmission, Seed, Uuid } from '../../../contract/types.ts';
@@ -26,7 +26,7 @@ function byDesign(submission: BatchSubmission): string {
   return seed === null || seed === undefined ? name : `${name}-${seedToDecimal(seed)}`;
 }
 
-/** The keys of the entries of a submitted study. `seed`: the one that is used. */
+/** The keys of the entries of a submitted study. `seed`: the seed in use. */
 function studyKeys(batchId: Uuid, submission: BatchSubmission, seed: Seed): string[] {
   const name = continuationHash(submission);
   const groups = [name, `${name}-${seedToDecimal(seed)}`, byName(submission.name)];
