@@ -78,6 +78,7 @@ export class SimCluster implements Engine {
       if (this.#bug.silenceIsEmpty === true) return { allocations: [], silent: [] };
       throw new EngineUnreachable('the controller timed out');
     }
+    this.#beginLate(now);
     return viewOf(this.jobs);
   }
 
@@ -111,11 +112,16 @@ export class SimCluster implements Engine {
     this.jobs.set(request.id, { request, state: 'queued' });
   }
 
+  /** Late submissions take effect at their time, also between two steps. */
+  #beginLate(now: number): void {
+    for (const { request } of this.#late.filter((it) => it.atMs <= now)) this.#begin(request);
+    this.#late = this.#late.filter((it) => it.atMs > now);
+  }
+
   /** One step of everything that runs on the cluster. */
   act(): void {
     const now = this.#stage.now();
-    for (const { request } of this.#late.filter((it) => it.atMs <= now)) this.#begin(request);
-    this.#late = this.#late.filter((it) => it.atMs > now);
+    this.#beginLate(now);
     for (const job of this.live) this.#actOf(job, now);
     for (const [id, { endedAtMs = Infinity }] of this.jobs) if (now > endedAtMs + REMEMBERED_MS) this.jobs.delete(id);
   }
