@@ -74,9 +74,9 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
 }
 
 /** An unfinished or cancelled study is called so first. */
-function studySentence(table: RunTable, { of, n_used: used, excluded }: AnswerHeader): string {
+function studySentence(table: RunTable, header: AnswerHeader): string {
   const states = unfinishedWarnings(table).map((it) => it.code);
-  const statistics = usedRunsSentence(of, used, excluded);
+  const statistics = usedRunsSentence(header);
   return states.length === 0 ? statistics : `${states.join(' and ')} study: ${statistics}`;
 }
 

@@ -71,6 +71,7 @@ export class Agent {
   #isSignalled = false;
   /** Aborted when the runner leaves, or the machine proves unfit, while it asks for jobs. */
   #asking = new AbortController();
+  #isIdle = true;
 
   constructor(options: AgentOptions) {
     const { config, client, clock, log, instance, spool, codes, python, env, launchers, waits, processes } = options;
@@ -236,22 +237,22 @@ export class Agent {
       else {
         const sinceMs = clock.monotonicMs();
         try {
-          const taken = this.#take(await this.#connection.ask(() => this.#claim(), leaving));
-          hasty = taken === 0 && clock.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
+          this.#isIdle = this.#take(await this.#connection.ask(() => this.#claim(), leaving)) === 0;
+          hasty = this.#isIdle && clock.monotonicMs() - sinceMs < HASTY_MS ? hasty + 1 : 0;
         } catch (error) {
           if (error instanceof Stopped) return;
           if (error instanceof Unfit) continue;
           log.error(`the coordinator refuses to give work: ${oneLine(error)}`);
-          hasty += 1;
+          hasty = Math.max(hasty, 1) + 1;
         }
-        if (hasty > 0) await sleep(clock, Math.min(15, 2 ** (hasty - 1)) * HASTY_MS, leaving);
+        if (hasty > 1) await sleep(clock, Math.min(15, 2 ** (hasty - 2)) * HASTY_MS, leaving);
       }
     }
   }
 
   async #claim(): Promise<ClaimResponse> {
     const { config, client, instance, clock, codes } = this.#options;
-    const engines = await codes.stated();
+    const engines = await codes.stated(this.#isIdle ? 'now' : 'lately');
     // The machine may have failed while the coordinator could not be reached.
     if (this.#attempts.unfitUntilMs > clock.monotonicMs()) throw new Unfit();
     // One controller, since a combination of two signals costs more than the rest of a small request.

@@ -40,6 +40,12 @@ def test_a_representation_without_a_coordinator_says_why():
     assert "no answer from" in batch._repr_html_()
 
 
+def test_runs_that_were_not_executed_are_counted():
+    batch = Batch(sb.connect("http://127.0.0.1:1", retry_s=0), BATCH["id"], {**BATCH, "reused_jobs": 1})
+    assert batch.reused == 1 and "2 of 4 runs ended, 1 failed, 1 reused" in text.batch_title(batch)
+    assert Batch(sb.connect("http://127.0.0.1:1", retry_s=0), BATCH["id"], BATCH).reused == 0
+
+
 def test_a_table_is_aligned_and_bounded():
     shown = text.table(["name", "value"], [["a", 1.23456789], ["bb", 10.0], ["c", None]])
     assert shown.splitlines() == ["name    value", "a     1.23457", "bb         10", "c"]

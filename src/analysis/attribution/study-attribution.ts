@@ -47,7 +47,7 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
       ...partialWarning(table, groups, failing),
       ...found.warnings,
     ],
-    sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
+    sentence: `${usedRunsSentence(header)}; ${found.sentence}`,
   };
 }
 

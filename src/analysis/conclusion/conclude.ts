@@ -5,6 +5,7 @@ import { plural } from '../../domain/plural.ts';
 import type { AnswerLevel, BatchStatus, Finding, PrecisionReached, StudyAnswer } from '../../contract/types.ts';
 import type { EvidenceFacts } from '../evidence/facts.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
+import { reusedWarnings } from '../table/header.ts';
 import { nextSteps } from './next-steps.ts';
 import { withRemedy } from './remedies.ts';
 import { failsClause, incompleteParts, passesClause, requirementCount, retriesClause, troubleParts } from './words.ts';
@@ -89,6 +90,7 @@ export function conclude(evidence: StudyEvidence, situation: StudySituation): St
     notShown: evidence.requirements.filter(({ verdict }) => verdict !== 'met' && verdict !== 'violated'),
   };
   const rule = RULES.find((one) => one.applies(it))!;
+  const origin = reusedWarnings(evidence.reused, evidence.total).map(({ message }) => message);
   const decided = {
     level: rule.level,
     isAlike: rule.say === sayAlike,
@@ -97,7 +99,7 @@ export function conclude(evidence: StudyEvidence, situation: StudySituation): St
   };
   return {
     level: rule.level,
-    sentence: `${LEVEL_WORDS[rule.level]}: ${rule.say(it).map(sentenceOf).join(' ')}`,
+    sentence: `${LEVEL_WORDS[rule.level]}: ${[...rule.say(it), ...origin].map(sentenceOf).join(' ')}`,
     reasons: reasonsOf(it),
     next: nextSteps(evidence, decided),
   };

@@ -11,7 +11,7 @@ import { judgeRequirement } from '../requirements/judge.ts';
 import { type ParsedRequirement, outcomeReader, parseRequirement } from '../requirements/requirement.ts';
 import { CLASS_CODES } from '../table/run-class.ts';
 import type { Moves } from '../table/answered-study.ts';
-import { type ClassCounts, type RunTable, countClasses, runsOf } from '../table/run-table.ts';
+import { type ClassCounts, type RunTable, countClasses, countReused, runsOf } from '../table/run-table.ts';
 
 export interface RequirementEvidence extends RequirementAnswer {
   units: string | null;
@@ -38,6 +38,8 @@ export interface StudyEvidence {
   batch_id: string;
   total: number;
   counts: ClassCounts;
+  /** Runs that have the result of another run and were not executed. */
+  reused: number;
   requirements: RequirementEvidence[];
   /** How near the runs are to the precisions at which the study stops; empty without any. */
   precision: PrecisionReached[];
@@ -80,6 +82,7 @@ export function studyEvidence(
     batch_id: table.batchId,
     total: runsOf(table),
     counts,
+    reused: countReused(table),
     requirements: judged,
     precision: precisionsReached(table, precisions, units),
     failures: patterns.slice(0, MOST_PATTERNS).map(({ class: name, pattern, count, example_run_id }) => ({

@@ -26,7 +26,7 @@ export function evidenceReport(evidence: RunsEvidence, facts: EvidenceFacts | un
       code: [...(facts?.codeVersions ?? [])],
       runners: facts === undefined ? [] : runnersOf(facts.codeVersions, facts.runners),
       parent: facts?.batch.parent ?? null,
-      reused_runs: facts === undefined ? null : (facts.batch.reused_jobs ?? 0),
+      reused_runs: facts === undefined ? (summary.reused ?? null) : (facts.batch.reused_jobs ?? 0),
     },
     inputs: evidence.inputs.map((it) => inputOf(it, facts)),
     results: summary,

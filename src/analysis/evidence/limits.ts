@@ -65,7 +65,7 @@ function askedLimits({ asked, results }: Report): string[] {
   ];
 }
 
-function codeLimits({ executed: { code, runners, reused_runs: reused }, status }: Report): string[] {
+function codeLimits({ executed: { code, runners }, status }: Report): string[] {
   if (status === null) return [];
   const unknown = code.find(({ digest }) => digest === null);
   const known = code.filter(({ digest }) => digest !== null);
@@ -96,11 +96,6 @@ function codeLimits({ executed: { code, runners, reused_runs: reused }, status }
     ...(code.some((it) => it.runners.length === MOST_CODE_RUNNERS)
       ? [`Only ${String(MOST_CODE_RUNNERS)} runners of each version of the code are named.`]
       : []),
-    ...(reused === null || reused === 0
-      ? []
-      : [
-          `${plural(reused, 'run')} ${reused === 1 ? 'was' : 'were'} not executed: results of equal earlier runs were taken.`,
-        ]),
   ];
 }
 

@@ -23,6 +23,8 @@ export interface ManifestHeader {
   code_versions?: readonly CodeIdentity[];
   /** Runs by class. */
   counts: Readonly<Record<string, number>>;
+  /** Runs with `reused_from`; absent: none, or written by a version that did not count them. */
+  reused?: number;
 }
 
 /** One run. Lines are in ascending order of (replicate, run id). */
@@ -68,12 +70,14 @@ export function chainedLine(lineBefore: string, value: object): string {
   return `${text.slice(0, -1)},"hash":"${chainHash(lineBefore, text)}"}`;
 }
 
-/** Runs by class, counted one at a time. */
-export class ClassCounter {
+/** Runs by class, and those with results of other runs, counted one at a time. */
+export class RunCounter {
   readonly #counts = new Map<string, number>();
+  #reused = 0;
 
-  add(name: string): void {
+  add({ class: name, reused_from: origin }: Pick<ManifestRun, 'class' | 'reused_from'>): void {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    if (origin !== undefined) this.#reused++;
   }
 
   count(name: string): number {
@@ -81,12 +85,13 @@ export class ClassCounter {
   }
 
   /** How the counts differ from the header's, in words; undefined when they agree. */
-  difference(said: Readonly<Record<string, number>>): string | undefined {
-    const expected = new Map(Object.entries(said));
+  difference({ counts, reused }: Pick<ManifestHeader, 'counts' | 'reused'>): string | undefined {
+    const expected = new Map(Object.entries(counts));
     for (const name of new Set([...expected.keys(), ...this.#counts.keys()])) {
       const [wanted, found] = [expected.get(name) ?? 0, this.#counts.get(name) ?? 0];
       if (wanted !== found) return `the header says ${wanted} runs are ${name}, there are ${found}`;
     }
-    return undefined;
+    if (reused === undefined || reused === this.#reused) return undefined;
+    return `the header says ${reused} runs have results of other runs, there are ${this.#reused}`;
   }
 }

@@ -1,7 +1,7 @@
 /** Verifies a manifest from its lines alone, and names the first line that does not fit. */
 import { isJsonObject } from '../../base/json/json-object.ts';
 import {
-  ClassCounter,
+  RunCounter,
   HASH_SUFFIX,
   MANIFEST_FORMAT,
   type ManifestHeader,
@@ -34,7 +34,7 @@ interface Progress {
   header: ManifestHeader | undefined;
   lastRun: ManifestRun | undefined;
   runs: number;
-  counts: ClassCounter;
+  counts: RunCounter;
   rounds: RoundLines | undefined;
   /** The closing line's hash, once it was read. */
   fingerprint: string | undefined;
@@ -53,7 +53,7 @@ export async function verifyManifest(lines: AsyncIterable<string> | Iterable<str
     header: undefined,
     lastRun: undefined,
     runs: 0,
-    counts: new ClassCounter(),
+    counts: new RunCounter(),
     rounds: undefined,
     fingerprint: undefined,
   };
@@ -108,7 +108,7 @@ function takeRun(value: Record<string, unknown>, progress: Progress): string | u
   if (fault !== undefined) return fault;
   progress.lastRun = run;
   progress.runs++;
-  progress.counts.add(run.class);
+  progress.counts.add(run);
   return undefined;
 }
 
@@ -124,7 +124,7 @@ function takeClosing(value: Record<string, unknown>, hash: string, progress: Pro
     return `the closing line says ${String(value.runs)} runs, there are ${progress.runs}`;
   const fault = progress.rounds?.close();
   if (fault !== undefined) return fault;
-  const difference = progress.counts.difference(progress.header?.counts ?? {});
+  const difference = progress.counts.difference(progress.header ?? { counts: {} });
   if (difference === undefined) progress.fingerprint = hash;
   return difference;
 }

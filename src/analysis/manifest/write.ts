@@ -1,9 +1,9 @@
 /** Writes a verification manifest line by line. */
 import {
-  ClassCounter,
   type ManifestHeader,
   type ManifestRound,
   type ManifestRun,
+  RunCounter,
   chainedLine,
   headerLine,
   isRound,
@@ -22,7 +22,7 @@ export async function* manifestLines(
   yield line;
   let last: ManifestRun | undefined;
   let count = 0;
-  const counts = new ClassCounter();
+  const counts = new RunCounter();
   for await (const run of runs) {
     if (isRound(run)) {
       line = chainedLine(line, run);
@@ -36,11 +36,11 @@ export async function* manifestLines(
     }
     last = run;
     count++;
-    counts.add(run.class);
+    counts.add(run);
     line = chainedLine(line, run);
     yield line;
   }
-  const difference = counts.difference(header.counts);
+  const difference = counts.difference(header);
   if (difference !== undefined) {
     throw new RangeError(`manifest not written: ${difference}; read header and runs from one snapshot`);
   }

@@ -19,6 +19,6 @@ export function studySensitivity(table: RunTable, output: string, confidence = 0
     ...header,
     ...found,
     warnings: [...header.warnings, ...sampleWarnings(table.method), ...found.warnings],
-    sentence: `${usedRunsSentence(header.of, header.n_used, header.excluded)}; ${found.sentence}`,
+    sentence: `${usedRunsSentence(header)}; ${found.sentence}`,
   };
 }

@@ -1,9 +1,10 @@
 /** The beginning of every answer: how many runs it uses, which it leaves out, and what limits it. */
 import type { MissingRule } from '../../contract/types.ts';
 import { noSampleOf, type DesignMethod } from '../../domain/study/design-method.ts';
+import { plural } from '../../domain/plural.ts';
 import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
-import { type RunTable, classOf, countClasses, prefixRuns, runsOf } from './run-table.ts';
+import { type RunTable, classOf, countClasses, countReused, prefixRuns, runsOf } from './run-table.ts';
 
 /** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
 export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled' | 'after_stop';
@@ -15,6 +16,8 @@ export interface AnswerHeader {
   n_used: number;
   /** The other runs; together with `n_used` they are `of`. */
   excluded: Partial<Record<Exclusion, number>>;
+  /** Of all runs, those that have the result of another run and were not executed; absent: none. */
+  reused?: number;
   /** The longest beginning of the run order without an open run. */
   prefix: { length: number; of: number };
   warnings: Warning[];
@@ -81,9 +84,10 @@ export function markedRowsHeader(table: RunTable, used: Uint8Array): AnswerHeade
 
 function headerOf(table: RunTable, used: number, excluded: AnswerHeader['excluded'], prefix: number): AnswerHeader {
   const of = runsOf(table);
-  const warnings = [...unfinishedWarnings(table), ...leftOutWarnings(of, used, excluded)];
-  const lengths = { length: prefix, of };
-  return { batch_id: table.batchId, of, n_used: used, excluded, prefix: lengths, warnings };
+  const reused = countReused(table);
+  const counts = { of, n_used: used, excluded, ...(reused === 0 ? {} : { reused }) };
+  const warnings = [...unfinishedWarnings(table), ...reusedWarnings(reused, of), ...leftOutWarnings(counts)];
+  return { batch_id: table.batchId, ...counts, prefix: { length: prefix, of }, warnings };
 }
 
 /** The first warnings of an answer about a study that is not over, or that was cancelled. */
@@ -118,16 +122,29 @@ export function unfinishedWarningsOf({ of, open, cancelled }: Record<'of' | 'ope
   return warnings;
 }
 
-/** `statistics of 66 of 200 runs: 134 terminated early and left out`. */
-export function usedRunsSentence(of: number, nUsed: number, excluded: AnswerHeader['excluded']): string {
-  const parts = Object.entries(excluded).map(([name, count]) => `${count} ${LEFT_OUT[name as Exclusion]}`);
-  const rest = parts.length === 0 ? '' : `: ${parts.join(', ')} and left out`;
-  return `statistics of ${nUsed} of ${of} runs${rest}`;
+/** `100 of 160 runs were not executed: they have the results of earlier runs`, for studies with such runs. */
+export function reusedWarnings(reused: number, of: number): Warning[] {
+  if (reused === 0) return [];
+  const clause =
+    reused === 1
+      ? 'was not executed: it has the result of an earlier run'
+      : 'were not executed: they have the results of earlier runs';
+  return [{ code: 'reused', message: `${reused} of ${plural(of, 'run')} ${clause}` }];
 }
 
-function leftOutWarnings(of: number, nUsed: number, excluded: AnswerHeader['excluded']): Warning[] {
-  if (nUsed === of) return [];
-  return [{ code: 'runs-left-out', message: usedRunsSentence(of, nUsed, excluded) }];
+type RunCounts = Pick<AnswerHeader, 'of' | 'n_used' | 'excluded' | 'reused'>;
+
+/** `statistics of 66 of 200 runs (20 reused): 134 terminated early and left out`. */
+export function usedRunsSentence({ of, n_used: nUsed, excluded, reused }: RunCounts): string {
+  const parts = Object.entries(excluded).map(([name, count]) => `${count} ${LEFT_OUT[name as Exclusion]}`);
+  const rest = parts.length === 0 ? '' : `: ${parts.join(', ')} and left out`;
+  const origin = reused === undefined ? '' : ` (${reused} reused)`;
+  return `statistics of ${nUsed} of ${of} runs${origin}${rest}`;
+}
+
+function leftOutWarnings(counts: RunCounts): Warning[] {
+  if (counts.n_used === counts.of) return [];
+  return [{ code: 'runs-left-out', message: usedRunsSentence(counts) }];
 }
 
 /** For answers that take the runs as a sample of the dispersions. */

@@ -50,6 +50,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
       : undefined;
   const telemetryLost = flags((it) => it.telemetryLost);
   const wouldTerminate = flags((it) => it.wouldTerminate);
+  const reused = flags((it) => it.reused);
   return {
     batchId,
     method: tables[0]!.method,
@@ -61,6 +62,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
     classes: Uint8Array.from(sources, ({ member, row }) => tables[member]!.classes[row]!),
     ...(telemetryLost === undefined ? {} : { telemetryLost }),
     ...(wouldTerminate === undefined ? {} : { wouldTerminate }),
+    ...(reused === undefined ? {} : { reused }),
     parameters: numberColumns(tables, sources, (it) => it.parameters),
     outputs: numberColumns(tables, sources, (it) => it.outputs),
     booleans: booleansOf(tables),

@@ -50,6 +50,8 @@ export interface RunTable {
   readonly telemetryLost?: Uint8Array;
   /** 1 where a rule in shadow would have ended the run. */
   readonly wouldTerminate?: Uint8Array;
+  /** 1 where a run was not executed: it has the result of another one. */
+  readonly reused?: Uint8Array;
   readonly parameters: ReadonlyMap<string, Float64Array>;
   /** Numbers, and booleans as 0 and 1; values that are not finite are NaN. */
   readonly outputs: ReadonlyMap<string, Float64Array>;
@@ -116,6 +118,9 @@ export function completePrefix({ classes, rows }: RunTable): number {
 
 /** The rows whose statistics are given. */
 export const statisticRows = ({ settledRows, rows }: RunTable): number => settledRows ?? rows;
+
+/** How many runs have the result of another run and were not executed. */
+export const countReused = ({ reused }: RunTable): number => reused?.reduce((sum, flag) => sum + flag, 0) ?? 0;
 
 export type ClassCounts = Record<RunClass, number>;
 

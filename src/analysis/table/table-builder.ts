@@ -33,6 +33,8 @@ export interface RunRecord {
   telemetryLost?: boolean;
   /** A rule in shadow would have ended the run. */
   wouldTerminate?: boolean;
+  /** It has the result of another run and was not executed. */
+  isReused?: boolean;
 }
 
 /** Collects runs in any order. A row that is added again is overwritten. */
@@ -60,6 +62,7 @@ export class RunTableBuilder {
   #batches: TextBuilder | undefined;
   #telemetryLost: Uint8Array | undefined;
   #wouldTerminate: Uint8Array | undefined;
+  #reused: Uint8Array | undefined;
 
   constructor(layout: TableLayout) {
     this.#layout = layout;
@@ -93,6 +96,7 @@ export class RunTableBuilder {
       (this.#batches ??= new TextBuilder(this.#capacity, '')).set(row, run.batchId);
     if (run.telemetryLost === true) (this.#telemetryLost ??= new Uint8Array(this.#capacity))[row] = 1;
     if (run.wouldTerminate === true) (this.#wouldTerminate ??= new Uint8Array(this.#capacity))[row] = 1;
+    if (run.isReused === true) (this.#reused ??= new Uint8Array(this.#capacity))[row] = 1;
     if (run.terminatedBy !== undefined) this.#ruleCodes[row] = this.#ruleCode(run.terminatedBy);
     if (runClass !== 'ok' && runClass !== 'open' && runClass !== 'cancelled')
       this.#addFailure(row, run.errorMessage ?? '');
@@ -144,6 +148,7 @@ export class RunTableBuilder {
       ...(this.#batches === undefined ? {} : { batches: texts(this.#batches) }),
       ...(this.#telemetryLost === undefined ? {} : { telemetryLost: this.#telemetryLost.subarray(0, rows) }),
       ...(this.#wouldTerminate === undefined ? {} : { wouldTerminate: this.#wouldTerminate.subarray(0, rows) }),
+      ...(this.#reused === undefined ? {} : { reused: this.#reused.subarray(0, rows) }),
       classes: this.#classes.subarray(0, rows),
       parameters: numbers(this.#parameters),
       outputs: numbers(this.#outputs),
@@ -225,6 +230,7 @@ export class RunTableBuilder {
     }
     if (this.#telemetryLost !== undefined) this.#telemetryLost = grown(this.#telemetryLost, capacity, 0);
     if (this.#wouldTerminate !== undefined) this.#wouldTerminate = grown(this.#wouldTerminate, capacity, 0);
+    if (this.#reused !== undefined) this.#reused = grown(this.#reused, capacity, 0);
     for (const columns of [this.#parameters, this.#outputs])
       for (const [name, values] of columns) columns.set(name, grown(values, capacity, Number.NaN));
     for (const text of [this.#patterns, this.#batches, ...this.#texts.values()]) text?.grow(capacity);
@@ -250,6 +256,7 @@ export class RunTableBuilder {
     if (this.#batches !== undefined) this.#batches.column.codes[row] = 0;
     if (this.#telemetryLost !== undefined) this.#telemetryLost[row] = 0;
     if (this.#wouldTerminate !== undefined) this.#wouldTerminate[row] = 0;
+    if (this.#reused !== undefined) this.#reused[row] = 0;
     this.#ruleCodes[row] = 0;
   }
 }

@@ -199,6 +199,7 @@ function recordReader(
       ...(rule === null ? {} : { terminatedBy: { variable: rule[1]!, condition: rule[2]! } }),
       ...(hasRules && (number('telemetry_lost', at) ?? 0) > 0 ? { telemetryLost: true } : {}),
       ...(text('would_terminate', at) === undefined ? {} : { wouldTerminate: true }),
+      ...(text('reused_from', at) === undefined ? {} : { isReused: true }),
     };
   };
 }

@@ -36,6 +36,9 @@ export const headerMembers = {
     description:
       'The other runs by class (`ok`, `terminated`, `crashed`, `timeout`, `lost`, `cancelled`, `open`), `no_value` or `after_prefix`.',
   }),
+  reused: Type.Optional(
+    count('Of all runs, those that have the result of another run and were not executed; absent for none.'),
+  ),
   prefix: answered(
     { length: count('Number of runs before the first open run.'), of: count('Number of all runs.') },
     'The complete prefix: the runs before the first open one.',

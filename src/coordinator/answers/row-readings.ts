@@ -38,6 +38,8 @@ export interface ReadingHead {
   endedAtMs: number | undefined;
   /** Runs that have not ended. */
   openRuns: number;
+  /** Runs that have the result of another run. */
+  reusedRuns: number;
   /** The versions of the code that were started; absent: none is known. */
   codes?: readonly CodeIdentity[];
   /** Of an adaptive study: its rounds, which the worker reads. */
@@ -121,7 +123,7 @@ export class RowReadings {
     try {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
-      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes, labels, judgement } =
+      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes, labels, judgement, reused } =
         state.context;
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
@@ -138,6 +140,7 @@ export class RowReadings {
         isCancelled,
         endedAtMs,
         openRuns: totalJobs - completed - failed - timedOut - cancelled,
+        reusedRuns: reused ?? 0,
         ...(judgement === undefined ? {} : { amended: { labels, judgement } }),
         ...(codes === undefined ? {} : { codes: codes.map(({ identity }) => identity) }),
       };

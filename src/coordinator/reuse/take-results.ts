@@ -14,6 +14,7 @@ import { reusedFrom } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 import type { Judgements } from '../judgement/judgements.ts';
+import type { LongPolls } from '../scheduling/long-polls.ts';
 import type { RunAssignment } from '../scheduling/scheduler.ts';
 import { codeOn, knownResult, sourcesOf, type KnownResult, type Sources } from './known-results.ts';
 
@@ -32,6 +33,23 @@ const MOST_CHARS = 262_144;
 /** True where the run is of a study that takes results. */
 export const takesResults = (turn: Turn, { jobId }: RunAssignment): boolean =>
   batchOrThrow(turn, batchIdOf(jobId)).context.reuse !== undefined;
+
+/**
+ * The runners that have to claim again before runs of studies that take results are theirs: a program may have been replaced since the look at their
+ * code, before the study was submitted or while the claim waited.
+ */
+export function runnersToLook(
+  polls: Pick<LongPolls<unknown>, 'hasLooked'>,
+  turn: Turn,
+  picks: readonly RunAssignment[],
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { runnerId, jobId } of picks) {
+    const { reuse, createdAtMs } = batchOrThrow(turn, batchIdOf(jobId)).context;
+    if (reuse !== undefined && !polls.hasLooked(runnerId, createdAtMs)) found.add(runnerId);
+  }
+  return found;
+}
 
 /**
  * Ends the assigned runs whose results are known, and claims the others, in their order: the cursors of their studies move on with them. Then

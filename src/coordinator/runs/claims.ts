@@ -9,7 +9,7 @@ import { type WorkRequest, workRequestOf } from '../scheduling/work-request.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { toJob } from '../kernel/records/to-resource.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
-import { takeOrClaim, takesResults, type ReuseParts } from '../reuse/take-results.ts';
+import { runnersToLook, takeOrClaim, takesResults, type ReuseParts } from '../reuse/take-results.ts';
 import { uploads, type ObjectStorePart } from '../files/run-place.ts';
 import { cancelUnreadable } from './lost-rows.ts';
 import { reassign, type WaitingParts } from './waiting-runs.ts';
@@ -34,7 +34,19 @@ export async function claim(
   request: ClaimRequest,
   abandoned?: Abandoned,
 ): Promise<ClaimResponse> {
+  const response = await workFor(parts, runnerId, request, abandoned);
+  if (response.assignments.length === 0 && abandoned?.aborted !== true) parts.longPolls.noteEmptyAnswer(runnerId);
+  return response;
+}
+
+async function workFor(
+  parts: ClaimParts,
+  runnerId: string,
+  request: ClaimRequest,
+  abandoned: Abandoned | undefined,
+): Promise<ClaimResponse> {
   const { instance, max_jobs: maxJobs, ahead = 0, wait_seconds: waitSecs = 0, holding } = request;
+  let mustLook = false;
   const { value, written } = parts.turns.runNow('claim', (turn) => {
     // A claim without `slots_lost` reports no change.
     const { slotsLost } = runnerOrThrow(turn, runnerId).context;
@@ -45,6 +57,9 @@ export async function claim(
     const workRequest = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length, ahead);
     if (workRequest === undefined) return answer(parts, turn, again);
     const picks = parts.scheduler.plan([workRequest], turn.now);
+    mustLook = runnersToLook(parts.longPolls, turn, picks).size > 0;
+    // Without other runs: the next claim comes at once, and is given all of them.
+    if (mustLook) return answer(parts, turn, again);
     const claimed = assign(parts, turn, picks, (left) => {
       const further = workRequestOf(runnerOrThrow(turn, runnerId), maxJobs - again.length - left.length, ahead);
       return further === undefined ? [] : [further];
@@ -53,7 +68,7 @@ export async function claim(
     return answer(parts, turn, [...again, ...[...claimed, ...moved].map((it) => it.jobId)]);
   });
   await written;
-  if (value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
+  if (mustLook || value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
   const answered = parts.longPolls.wait({ runnerId, instance, maxJobs, ahead }, waitSecs * 1000, NOTHING, abandoned);
   // Work that arrived while the contact was being written did not find this poll.
   servePendingPolls(parts).catch(() => {
@@ -67,16 +82,21 @@ export async function servePendingPolls(parts: ClaimParts): Promise<void> {
   if (parts.longPolls.size === 0 || (!parts.scheduler.hasWork && parts.crowded.size === 0)) return;
   const { value, written } = parts.turns.runNow('serve-waiting', (turn) => {
     const planned = parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now);
-    const picks = assign(parts, turn, planned, (claimed) => pendingWorkRequests(parts, turn, jobsByRunner(claimed)));
+    const looking = runnersToLook(parts.longPolls, turn, planned);
+    const ready = looking.size === 0 ? planned : planned.filter((it) => !looking.has(it.runnerId));
+    const requests = (claimed: readonly RunAssignment[]): Iterable<WorkRequest> =>
+      pendingWorkRequests(parts, turn, jobsByRunner(claimed), looking);
+    const picks = assign(parts, turn, ready, requests);
     turn.deliverFacts();
-    const moved = reassign(parts, turn, pendingWorkRequests(parts, turn, jobsByRunner(picks)));
+    const moved = reassign(parts, turn, requests(picks));
     turn.deliverFacts();
     const answers = [...jobsByRunner([...withoutMoved(picks, moved), ...moved])].map(([runnerId, jobIds]) => ({
       runnerId,
       response: answer(parts, turn, jobIds),
     }));
     // A poll whose runs were cancelled instead keeps waiting.
-    return answers.filter(({ response }) => response.assignments.length > 0);
+    const served = answers.filter(({ response }) => response.assignments.length > 0);
+    return [...served, ...[...looking].map((runnerId) => ({ runnerId, response: NOTHING }))];
   });
   // Removed only now: after a rollback the polls must keep waiting.
   const served = value.map(({ runnerId, response }) => ({ waiter: parts.longPolls.take(runnerId), response }));
@@ -89,13 +109,18 @@ export async function servePendingPolls(parts: ClaimParts): Promise<void> {
   for (const { waiter, response } of served) waiter?.answer(response);
 }
 
-/** @param assigned jobs assigned in this turn, which count against the limits of the polls. */
+/**
+ * @param assigned jobs assigned in this turn, which count against the limits of the polls
+ * @param except runners that get nothing in this turn
+ */
 function* pendingWorkRequests(
   parts: ClaimParts,
   turn: Turn,
   assigned: ReadonlyMap<string, readonly Uuid[]>,
+  except?: ReadonlySet<string>,
 ): Iterable<WorkRequest> {
   for (const waiter of parts.longPolls.pending()) {
+    if (except?.has(waiter.runnerId) === true) continue;
     const state = turn.state('runner', waiter.runnerId);
     if (state === undefined || state.context.instance !== waiter.instance) continue;
     const left = waiter.maxJobs - (assigned.get(waiter.runnerId)?.length ?? 0);

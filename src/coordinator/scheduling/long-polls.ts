@@ -15,6 +15,9 @@ export interface PendingPoll<T> {
   answer(value: T): void;
 }
 
+/** A claim that has waited longer states code that may have been replaced meanwhile. */
+const FRESH_MS = 1000;
+
 type Question<T> = Omit<PendingPoll<T>, 'answer'>;
 
 /** One poll. A class, because V8 gives each object that is spread and extended a hidden class of its own. */
@@ -70,6 +73,8 @@ export class LongPolls<T> {
   readonly #polls = new Map<string, QueuedPoll<T>>();
   /** Runner -> time of its latest request for work, in ms; none once its client has disconnected. */
   readonly #requestedAtMs = new Map<string, number>();
+  /** Runner -> time of the latest answer without work, in ms: its next claim states its code as of a later time. */
+  readonly #emptyAtMs = new Map<string, number>();
   #isClosed = false;
 
   constructor(clock: Clock) {
@@ -93,6 +98,23 @@ export class LongPolls<T> {
   /** Forgets the requests of a runner that has left. */
   forget(runnerId: string): void {
     this.#requestedAtMs.delete(runnerId);
+    this.#emptyAtMs.delete(runnerId);
+  }
+
+  /** Records that a claim of the runner was answered without work. */
+  noteEmptyAnswer(runnerId: string): void {
+    this.#emptyAtMs.set(runnerId, this.#clock.now());
+  }
+
+  /**
+   * True when the runner looked at its code after `sinceMs`, and its present claim is at most a second old. The look before a claim that follows an
+   * answer without work begins after that answer; no later claim states an earlier look.
+   */
+  hasLooked(runnerId: string, sinceMs: number): boolean {
+    const emptyAtMs = this.#emptyAtMs.get(runnerId);
+    const atMs = this.#requestedAtMs.get(runnerId);
+    if (emptyAtMs === undefined || atMs === undefined) return false;
+    return emptyAtMs >= sinceMs && this.#clock.now() <= atMs + FRESH_MS;
   }
 
   /** True when the runner waits for work, or asked for it less than `withinMs` ago. */

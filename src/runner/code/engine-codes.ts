@@ -81,10 +81,13 @@ export class EngineCodes {
     }
   }
 
-  /** The engines with their code as of now, for a registration or a claim. Never rejects. */
-  async stated(): Promise<RunnerEngine[]> {
-    const engines = this.#options.config.engines.map((engine) => this.#stated(engine));
-    const images = [...this.#images.values()].map(({ engine, image }) => this.#statedInImage(engine, image));
+  /**
+   * The engines with their code, for a registration or a claim; by looks that begin after the call where `time` is `now`, on which the coordinator
+   * relies in a claim after an answer without work. Never rejects.
+   */
+  async stated(time: LookTime = 'now'): Promise<RunnerEngine[]> {
+    const engines = this.#options.config.engines.map((engine) => this.#stated(engine, time));
+    const images = [...this.#images.values()].map(({ engine, image }) => this.#statedInImage(engine, image, time));
     return (await Promise.all([...engines, ...images])).flat();
   }
 
@@ -155,20 +158,20 @@ export class EngineCodes {
     return { fault: inImage ? 'it is in the image that a study names' : 'it comes with the study' };
   }
 
-  async #stated(engine: Engine): Promise<RunnerEngine> {
+  async #stated(engine: Engine, time: LookTime): Promise<RunnerEngine> {
     const { name } = engine;
     // A thread that is silent does not hold each claim again.
     const isSilent = (this.#looks.get(name)?.silentMs ?? 0) > STATED_MS;
-    const looked = isSilent ? undefined : await this.#inTime(this.#look(engine, 'lately'));
+    const looked = isSilent ? undefined : await this.#inTime(this.#look(engine, time));
     if (looked === undefined) return { name, unknown: LATE };
     return 'code' in looked ? { name, code: looked.code } : { name, unknown: looked.fault };
   }
 
   /** Nothing while the image cannot be looked at: the start of a run does so. */
-  async #statedInImage(engine: Engine, image: string): Promise<RunnerEngine[]> {
+  async #statedInImage(engine: Engine, image: string, time: LookTime): Promise<RunnerEngine[]> {
     const { containers } = this.#options;
     if (containers === undefined) return [];
-    const code = await this.#inTime(this.#inImage(containers, { engine, image }, 'lately'));
+    const code = await this.#inTime(this.#inImage(containers, { engine, image }, time));
     return code === undefined || !('identity' in code) ? [] : [{ name: engine.name, image, code: code.identity }];
   }
 

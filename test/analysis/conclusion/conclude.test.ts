@@ -93,6 +93,12 @@ describe('analysis/conclusion', () => {
       'Blocked: canary-failed is found. The failure: ValueError: bad; see its output with `simbatch logs 019a0000-0000/0`.',
     ],
     [
+      'runs that were not executed are said',
+      { runs: [...times(60, 1), ...times(40, { status: 'Completed', outputs: [['y', 1]], isReused: true })] },
+      'ok',
+      'OK: all 100 runs completed. 40 of 100 runs were not executed: they have the results of earlier runs.',
+    ],
+    [
       'a study that has ended is not blocked',
       { runs: met, situation: { findings: [finding('no-runner')] } },
       'ok',

@@ -220,8 +220,11 @@ describe('analysis/evidence', () => {
     },
     {
       name: 'reused runs',
-      flawed: { facts: { batch: { ...facts().batch, reused_jobs: 4 } } },
-      limit: /4 runs were not executed/,
+      flawed: {
+        runs: [...times(6, 1), ...times(4, { status: 'Completed', outputs: [['y', 1]], isReused: true })],
+        facts: { batch: { ...facts().batch, reused_jobs: 4 } },
+      },
+      limit: /4 of 10 runs were not executed/,
     },
     { name: 'no coordinator', flawed: { facts: null }, limit: /coordinator was not asked/ },
   ];

@@ -53,6 +53,26 @@ describe('analysis/manifest', () => {
     expect(lines[6]).to.match(/^\{"closing":true,"runs":5,"hash":"/);
   });
 
+  it('counts the runs with results of other runs in the header, and refuses another count', async () => {
+    const runs = RUNS.map((it) => (it.run_id < 2 ? { ...it, reused_from: 'j1' } : it));
+    const lines = await written(runs, { ...header(runs), reused: 2 });
+    expect(await verifyManifest(lines)).to.deep.include({ valid: true, runs: 5 });
+    expect(await verifyManifest(await written(runs))).to.deep.include({ valid: true });
+    expect(await errorOf(() => written(runs, { ...header(runs), reused: 3 }))).to.equal(
+      'manifest not written: the header says 3 runs have results of other runs, there are 2; read header and runs from one snapshot',
+    );
+    // Rewritten as a whole, with valid hashes.
+    const forged = lines.map((it) => JSON.parse(it) as Record<string, unknown>);
+    let before = '';
+    const rewritten = forged.map(
+      ({ hash: _, ...line }) => (before = chainedLine(before, 'counts' in line ? { ...line, reused: 1 } : line)),
+    );
+    expect(await verifyManifest(rewritten)).to.deep.include({
+      valid: false,
+      reason: 'the header says 1 runs have results of other runs, there are 2',
+    });
+  });
+
   it('chains each line by the SHA-256 of the line before, a line feed and the line without its hash', async () => {
     const lines = await written();
     ['', ...lines.slice(0, -1)].forEach((before, i) => {

@@ -1,6 +1,7 @@
 /** The run table: classes, columns, the complete prefix, and the header of an answer. */
 import { expect } from 'chai';
 import { answerHeader, usedRunsSentence } from '../../../src/analysis/table/header.ts';
+import { joinTables } from '../../../src/analysis/table/join.ts';
 import { runClassOf } from '../../../src/analysis/table/run-class.ts';
 import {
   batchOf,
@@ -13,7 +14,7 @@ import {
 } from '../../../src/analysis/table/run-table.ts';
 import { RunTableBuilder } from '../../../src/analysis/table/table-builder.ts';
 import type { JobStatus } from '../../../src/contract/types.ts';
-import { tableOf, times } from '../tables.ts';
+import { type Run, tableOf, times } from '../tables.ts';
 
 describe('analysis/table', () => {
   it('each status and reason has its class', () => {
@@ -144,9 +145,35 @@ describe('analysis/table', () => {
       prefix: { length: 200, of: 200 },
     });
     const sentence = 'statistics of 66 of 200 runs: 134 terminated early and left out';
-    expect(usedRunsSentence(header.of, header.n_used, header.excluded)).to.equal(sentence);
+    expect(usedRunsSentence(header)).to.equal(sentence);
     expect(header.warnings).to.deep.equal([{ code: 'runs-left-out', message: sentence }]);
     expect(answerHeader(tableOf([1])).warnings).to.deep.equal([]);
+  });
+
+  it('runs with results of other runs are counted in the header and said in its sentence, also of a joined table that has grown', () => {
+    const reused: Run = { status: 'Completed', outputs: [['y', 1]], isReused: true };
+    const layout = { batchId: 'b1', method: 'monte_carlo' as const, runs: 500, grows: { from: 2 } };
+    const builder = new RunTableBuilder(layout);
+    const rows = [1, 3, 400];
+    for (const row of rows) builder.add({ row, ...reused });
+    builder.add({ row: 3, status: 'Completed' });
+    const header = answerHeader(builder.build());
+    expect(header).to.deep.include({ of: 500, n_used: 3, reused: 2 });
+    expect(header.warnings[1]).to.deep.equal({
+      code: 'reused',
+      message: '2 of 500 runs were not executed: they have the results of earlier runs',
+    });
+    expect(usedRunsSentence(header)).to.equal('statistics of 3 of 500 runs (2 reused): 497 open and left out');
+    const joined = joinTables('b1', [
+      { table: tableOf([1, reused]), replicate: 0 },
+      { table: tableOf([1, 1]), replicate: 1 },
+    ]);
+    const one = answerHeader(joined);
+    expect([one.reused, one.warnings]).to.deep.equal([
+      1,
+      [{ code: 'reused', message: '1 of 4 runs was not executed: it has the result of an earlier run' }],
+    ]);
+    expect(answerHeader(tableOf([1]))).not.to.have.property('reused');
   });
 
   it('the used and the excluded runs are all runs', () => {

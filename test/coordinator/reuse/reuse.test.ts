@@ -93,7 +93,7 @@ describe('coordinator/reuse', () => {
 
   it('executes every run of a study that does not ask for reuse, and of a rerun, a comparison and an audit', async () => {
     const first = await scene.submit({ runs: 4, policy: { reuse: 'all' } });
-    expect(await execute()).to.have.lengthOf(4);
+    expect(await drained()).to.have.lengthOf(4);
     await scene.submit({ runs: 4 });
     expect(await drained()).to.have.lengthOf(4);
     await scene.submit({ runs: 4, policy: { reuse: 'none' } });
@@ -105,6 +105,34 @@ describe('coordinator/reuse', () => {
     await scene.api.auditBatch(first, { fraction: 1 });
     // An audit waits for another runner, and there is none.
     expect(await drained()).to.have.lengthOf(4);
+  });
+
+  it('takes no result by the code of a claim that was sent before the study was submitted, or that has waited for a second', async () => {
+    await scene.submit({ runs: 3 });
+    await execute();
+    const ask = (letter: string, wait = 0) =>
+      scene.api.claim('r1', {
+        instance: scene.instance('r1'),
+        max_jobs: 100,
+        wait_seconds: wait,
+        engines: engines(letter),
+      });
+    await scene.world.advance(5_000);
+    const second = await scene.submit({ runs: 3, ...REUSE, maxParallelJobs: 1 });
+    // Sent before the submission and delayed on its way: the program may have been replaced since.
+    expect((await ask('a', 25)).assignments).to.deep.equal([]);
+    expect(await scene.status(second)).to.equal('Pending: 3 Pending');
+    const [one] = (await ask('b')).assignments;
+    expect(one?.job.batch_id).to.equal(second);
+    await send({ type: 'start', job_id: one!.job.id, attempt: 1, code: code('b') });
+    const waiting = ask('a', 25);
+    await scene.world.advance(1_001);
+    await send({ type: 'complete', job_id: one!.job.id, attempt: 1, result: resultOf(one!.job.id) });
+    // The next run is there, and this code is a second old.
+    expect((await waiting).assignments).to.deep.equal([]);
+    expect((await scene.api.batch(second)).batch).not.to.have.property('reused_jobs');
+    await drained('a');
+    expect((await scene.api.batch(second)).batch).to.include({ status: 'Completed', reused_jobs: 2 });
   });
 
   it('takes no result of other code, also where its name and version are the same, nor of code that is not known', async () => {

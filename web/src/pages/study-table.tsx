@@ -159,6 +159,7 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
         <div className="small soft nowrap">
           {count(endedOf(progress))} of {count(batch.total_jobs)} (
           {batch.budget === undefined ? percent(shareOf(progress)) : `budget ${count(batch.budget)}`})
+          {batch.reused_jobs !== undefined && `, ${count(batch.reused_jobs)} reused`}
           {isActive && progress.throughput_jobs_per_minute > 0 && `, ${rate(progress.throughput_jobs_per_minute)}`}
         </div>
       </td>

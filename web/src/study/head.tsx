@@ -7,7 +7,7 @@ import { saveEvidence, saveReport } from '../data/report.ts';
 import { Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
-import { clock, duration } from '../parts/time.tsx';
+import { clock, count, duration } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { askToNotify, notifyPermission } from '../title.ts';
 import { BatchActions, BatchRelations, Labels } from './actions.tsx';
@@ -39,6 +39,11 @@ export function StudyHead({ progress, answer, table }: Props) {
             <strong>{percent(shareOf(progress))}</strong>
           )}
           <End progress={progress} />
+          {batch.reused_jobs !== undefined && (
+            <span className="soft" title="Runs that were not executed: they have the results of earlier runs">
+              {count(batch.reused_jobs)} reused
+            </span>
+          )}
           <CodeLine progress={progress} />
           <Labels batch={batch} />
         </div>

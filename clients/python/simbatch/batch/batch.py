@@ -84,6 +84,12 @@ class Batch(Growing, Judging):
         return next((status for status in (one.status for one in self.extensions) if status not in ENDED), own)
 
     @property
+    def reused(self) -> int:
+        """How many of its ended runs were not executed: they have the results of earlier runs (`Policy.reuse`). As read last. `frame` has their
+        origin in the column `reused_from`."""
+        return int(self.resource.get("reused_jobs", 0))
+
+    @property
     def ended(self) -> bool:
         """Whether every run has ended, as it is now."""
         return self.status in ENDED

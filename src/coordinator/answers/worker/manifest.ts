@@ -1,7 +1,7 @@
 /** The manifest of a study, written by the analysis worker from the stored records. */
 import { codeOf as codeIn, reasonOf } from '../../../domain/runs/run-end.ts';
 import { createHash } from 'node:crypto';
-import { type ManifestRound, type ManifestRun, ClassCounter } from '../../../analysis/manifest/lines.ts';
+import { type ManifestRound, type ManifestRun, RunCounter } from '../../../analysis/manifest/lines.ts';
 import { manifestLines } from '../../../analysis/manifest/write.ts';
 import { type RunClass, RUN_CLASSES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
@@ -36,6 +36,7 @@ export async function* manifestPieces(
     versions: { simbatch: packageVersion, simulation: submission.config.simulation.version },
     ...(head.codes === undefined ? {} : { code_versions: head.codes }),
     counts,
+    ...(head.reusedRuns === 0 ? {} : { reused: head.reusedRuns }),
   };
   const runs = withRounds(allRuns({ head, selection, next, names: sampler.names }, parametersOf(sampler)), head.rounds);
   let piece = '';
@@ -78,11 +79,11 @@ async function* withRounds(
 
 /** How many runs are in each class that has any. */
 export async function countRuns(head: ReadingHead, next: NextRows): Promise<Record<string, number>> {
-  const counter = new ClassCounter();
+  const counter = new RunCounter();
   let recorded = 0;
   for await (const block of runBlocks(next)) {
     recorded += block.length;
-    for (const run of block) counter.add(classOf(run));
+    for (const run of block) counter.add({ class: classOf(run) });
   }
   const rest = head.isCancelled ? 'cancelled' : 'open';
   const counts = Object.fromEntries(RUN_CLASSES.map((name): [RunClass, number] => [name, counter.count(name)]));

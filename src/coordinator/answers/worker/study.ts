@@ -191,6 +191,7 @@ function recordOf(
     ...(result === undefined ? {} : { outputs: outputsOf(result.metadata), executionSecs: executionSecsOf(result) }),
     ...(telemetryLost ? { telemetryLost } : {}),
     ...(result?.would_terminate === undefined ? {} : { wouldTerminate: true }),
+    ...(job.reusedFrom === undefined ? {} : { isReused: true }),
     ...(rule === undefined ? {} : { terminatedBy: rule }),
   };
 }

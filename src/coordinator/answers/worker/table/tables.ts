@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Chunk } from '../../../../analysis/export/chunk.ts';
 import type { DescribedStudy } from '../../../../analysis/table/described-study.ts';
+import { reusedWarnings } from '../../../../analysis/table/header.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
 import { stringifyExact } from '../../../../base/json/json-writing.ts';
 import { visitOutputs } from '../../../../domain/runs/outputs.ts';
@@ -43,7 +44,7 @@ export class Tables {
   async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
     const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
-    yield encoder.begin({ batchId: request.batchId, warnings: unfinishedWarnings(heads) });
+    yield encoder.begin({ batchId: request.batchId, warnings: warningsOf(heads) });
     const counts = { matched: 0, of: 0 };
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
     for await (const chunk of chunksOf(plan, rows, capacity)) yield* split(encoder.write(chunk));
@@ -142,7 +143,7 @@ export class Tables {
     const next =
       rows.length > request.limit && last !== undefined ? runPosition(last.member, last.run.runId) : undefined;
     const of = countRows(members);
-    return { rows: shown, next, matched: of, of, warnings: unfinishedWarnings(heads), plan };
+    return { rows: shown, next, matched: of, of, warnings: warningsOf(heads), plan };
   }
 
   async #selectedPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
@@ -165,7 +166,7 @@ export class Tables {
       next: isLast ? undefined : next,
       matched: selection.runs.length,
       of: selection.of,
-      warnings: [...unfinishedWarnings(heads), ...(hasChanged ? [CHANGED] : [])],
+      warnings: [...warningsOf(heads), ...(hasChanged ? [CHANGED] : [])],
       plan,
     };
   }
@@ -194,10 +195,18 @@ const CHANGED: Warning = {
     'runs ended since the first page: their places in the order changed, so that a run may be on two pages or on none; read the pages again once the study is over',
 };
 
-function unfinishedWarnings(heads: readonly ReadingHead[]): Warning[] {
-  const open = heads.reduce((sum, it) => sum + it.openRuns, 0);
-  if (open === 0) return [];
-  return [{ code: 'unfinished', message: `${open} runs are open: their rows change until they end` }];
+function warningsOf(heads: readonly ReadingHead[]): Warning[] {
+  const sum = (of: (head: ReadingHead) => number): number => heads.reduce((total, it) => total + of(it), 0);
+  const open = sum((it) => it.openRuns);
+  const unfinished = { code: 'unfinished', message: `${open} runs are open: their rows change until they end` };
+  const reused = sum((it) => it.reusedRuns);
+  return [
+    ...(open === 0 ? [] : [unfinished]),
+    ...reusedWarnings(
+      reused,
+      sum((it) => it.totalJobs),
+    ),
+  ];
 }
 
 /** Short, and another one after any run has ended. */

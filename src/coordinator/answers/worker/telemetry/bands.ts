@@ -1,8 +1,8 @@
 /** The telemetry bands of studies: reads the files of a drawn sample of runs, some at once, and keeps their samples. */
 import { bandOf, type RunSamples } from '../../../../analysis/band/band.ts';
 import { bandSample } from '../../../../analysis/band/sample.ts';
-import { unfinishedWarnings } from '../../../../analysis/table/header.ts';
-import { prefixRuns, runsOf, type RunTable } from '../../../../analysis/table/run-table.ts';
+import { reusedWarnings, unfinishedWarnings } from '../../../../analysis/table/header.ts';
+import { countReused, prefixRuns, runsOf, type RunTable } from '../../../../analysis/table/run-table.ts';
 import type { TelemetryBand, Uuid } from '../../../../contract/types.ts';
 import type { Clock } from '../../../../base/clock.ts';
 import { inParallel } from '../../../../base/async/in-parallel.ts';
@@ -66,7 +66,7 @@ export class Bands {
         sampled: runIds.length,
         read: read.length,
         unread,
-        warnings: unfinishedWarnings(table),
+        warnings: [...unfinishedWarnings(table), ...reusedWarnings(countReused(table), of)],
         sentence: `band of ${read.length} of ${plural(of, 'run')}${missing}`,
         ...bandOf(read),
       },
