@@ -79,10 +79,14 @@ const isRetried = (c: PastContext, value: string, attempt: AttemptRecord): boole
 function eventsOf(it: AttemptRecord, c: PastContext): PastEvent[] {
   const by = { runnerId: it.runner, attempt: it.n };
   const events: PastEvent[] = [{ type: 'CLAIM', runnerId: it.runner, now: it.claimed }];
-  if (it.started !== undefined) events.push({ type: 'START', ...by, now: it.started });
+  if (it.started !== undefined) events.push({ type: 'START', ...by, ...codeOf(it), now: it.started });
   if (it.ended !== undefined) events.push(...endOf(it, c, it.ended));
   return events;
 }
+
+/** The record has the first digits of the digest alone; they are the name of both. */
+const codeOf = ({ code }: AttemptRecord): Pick<Extract<JobEvent, { type: 'START' }>, 'code'> =>
+  code === undefined ? {} : { code: { kind: 'entrypoint', digest: code } };
 
 function endOf(it: AttemptRecord, c: PastContext, now: number): PastEvent[] {
   const report = { runnerId: it.runner, attempt: it.n, now };
@@ -114,7 +118,7 @@ function released(it: AttemptRecord, now: number, message: string): PastEvent[] 
   const report = { runnerId: it.runner, attempt: it.n, now };
   if (it.reason === 'signed-off') return [{ type: 'HAND_BACK', ...report }];
   if (it.reason === 'handed-back') return [{ type: 'UNCLAIM', ...report }];
-  if (it.reason === 'runner-stopped' || it.reason === 'machine-gone')
+  if (it.reason === 'runner-stopped' || it.reason === 'machine-gone' || it.reason === 'code-changed')
     return [{ type: 'INTERRUPT', ...report, why: it.reason, message }];
   if (it.reason === 'runner-lost') return [{ type: 'RUNNER_LOST', ...report, cause: message.replace(/^runner /, '') }];
   // A claim expires early only when a restart after a clock set back began its time again.

@@ -51,8 +51,9 @@ function play(player: ActorPlayer, sequence: readonly (readonly [string, number,
       continue;
     }
     const { runnerId = 'r1', attempt } = player.stored as { runnerId?: string; attempt?: number };
-    const why = reason === 'exit' ? 'runner-stopped' : 'machine-gone';
-    player.send({ type, runnerId, attempt, reason, message, why, cause: message, now } as unknown as JobEvent);
+    const why = reason === 'exit' ? 'runner-stopped' : reason === 'timeout' ? 'code-changed' : 'machine-gone';
+    const code = message.startsWith('x') ? { kind: 'entrypoint', digest: 'd'.repeat(64) } : undefined;
+    player.send({ type, runnerId, attempt, reason, message, why, code, cause: message, now } as unknown as JobEvent);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Recorded studies: requests of clients and runners in order, to a real coordinator. */
-import type { Assignment, RunnerCapabilities } from '../../../src/contract/types.ts';
+import type { Assignment, CodeIdentity, RunnerCapabilities } from '../../../src/contract/types.ts';
 import { adaptiveStudy } from '../rounds.ts';
 import { study } from '../studies.ts';
 import type { Script, StudyPlan } from './recorder.ts';
@@ -52,6 +52,27 @@ async function finishes(script: Script, id: string): Promise<void> {
     for (const it of assignments) await start(script, id, it);
     await script.wait(2);
     for (const it of assignments) await complete(script, id, it);
+  }
+}
+
+const CODE: CodeIdentity = { kind: 'entrypoint', digest: 'c'.repeat(64) };
+
+/** Claims and completes runs with known code until the runner gets none twice: one answer without work asks for a look at the code. */
+async function finishesWithCode(script: Script, id: string, terminated = -1): Promise<void> {
+  for (let empty = 0; empty < 2;) {
+    const { assignments } = await script.ask('claim', id, {
+      instance: `${id}-1`,
+      max_jobs: 2,
+      engines: [{ name: '*', code: CODE }],
+    });
+    empty = assignments.length === 0 ? empty + 1 : 0;
+    for (const { job, attempt } of assignments)
+      await script.ask('start', job.id, { runner_id: id, attempt, code: CODE });
+    if (assignments.length > 0) await script.wait(2);
+    for (const it of assignments) {
+      if (it.job.run_config.run_id === terminated) await fail(script, id, it, 'early_termination');
+      else await complete(script, id, it);
+    }
   }
 }
 
@@ -239,6 +260,23 @@ export const STUDIES: readonly StudyPlan[] = [
       await start(script, 'r1', third);
       await complete(script, 'r1', third);
       await finishes(script, 'r1');
+    },
+  },
+  {
+    name: 'study-reuse',
+    about:
+      'Takes the results of three runs of another study, one of which a rule ended, and executes a fourth; after a restart a third one takes all four.',
+    async script(script) {
+      await joins(script, 'r1');
+      const reuse = { policy: { reuse: 'all' as const } };
+      await script.ask('submit', study({ runs: 3 }));
+      await finishesWithCode(script, 'r1', 1);
+      await script.ask('submit', study({ name: 'again', runs: 4, ...reuse }));
+      await finishesWithCode(script, 'r1');
+      await script.restart();
+      await beats(script, 'r1', []);
+      await script.ask('submit', study({ name: 'later', runs: 4, ...reuse }));
+      await finishesWithCode(script, 'r1');
     },
   },
 ];
