@@ -1,6 +1,7 @@
 /** The evidence about a study as one HTML page for a review, without scripts, that loads nothing. Pure. */
 import { formatNumber } from '../base/text/number-text.ts';
 import { shortCode } from '../domain/code-name.ts';
+import { intervalNote } from '../analysis/outputs/estimate-text.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import type { EvidenceReport } from '../contract/types.ts';
 import { commitText, time } from './facts-text.ts';
@@ -147,11 +148,14 @@ const inputsSection = ({ inputs }: EvidenceReport): Markup =>
   );
 
 function resultsSection({ results, convergence, dependence }: EvidenceReport): Markup {
+  const shown = results.outputs.filter((it) => it.count > 0);
+  const note = intervalNote(shown);
   const units = (output: string): string | null => results.outputs.find((it) => it.name === output)?.units ?? null;
   return section(
     'Results with their uncertainty',
     html`<p>The figures use ${results.n_used} of ${results.of} runs.</p> `,
-    outputsTable(results.outputs.filter((it) => it.count > 0)),
+    outputsTable(shown),
+    note === undefined ? '' : html`<p class="soft">${note}.</p> `,
     convergence.length === 0
       ? html`<p class="soft">No output is required or declared, so no convergence is shown.</p>`
       : html`<div class="plots">
@@ -217,7 +221,9 @@ const factorsSection = ({ factors }: EvidenceReport): Markup =>
     ${section(
       'Factors of NASA-STD-7009',
       html`<p class="soft">
-        Levels are assigned by people. Facts that simbatch knows are listed; the rest is blank.
+        The first eight factors are those of revision A (2016), the last is of the first edition (2008); other revisions
+        name and group them otherwise. Levels are assigned by people. Facts that simbatch knows are listed; the rest is
+        blank.
       </p> `,
       factors.map(
         (it) =>

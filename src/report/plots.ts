@@ -156,7 +156,7 @@ export function runningEstimate(name: string, units: string | null, { points }: 
   const interval =
     last.low === null || last.high === null
       ? ''
-      : `, interval ${formatNumber(last.low, 5)} to ${formatNumber(last.high, 5)}`;
+      : `, 95 % interval ${formatNumber(last.low, 5)} to ${formatNumber(last.high, 5)}`;
   return figure(
     `Running mean of ${name}`,
     [grid, runs, base, area, line],

@@ -11,7 +11,7 @@ body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; color: var(
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
 .answer { font-size: 24px; line-height: 1.3; font-weight: 600; margin: 0 0 1rem; overflow-wrap: anywhere; }
-p { margin: .5rem 0; } .soft { color: var(--soft); } ul { margin: .4rem 0; padding-left: 1.2rem; }
+p { margin: .5rem 0; } .soft { color: var(--soft); } ul { margin: .4rem 0; padding-left: 1.2rem; } p, li, .blank { overflow-wrap: anywhere; }
 .pill { display: inline-block; padding: .05rem .55rem; border-radius: 1rem; border: 1px solid currentColor; font-weight: 600; font-size: .9rem; }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
 .notice { border: 1px solid var(--warn); border-left-width: 5px; background: var(--panel); padding: .5rem 1rem; border-radius: 4px; margin: 1rem 0; }
@@ -31,6 +31,8 @@ svg text { font-size: 10px; fill: var(--soft); font-family: inherit; } svg .grid
 svg .bar { fill: var(--accent); } svg .failed { fill: var(--bad); } svg .mark { stroke: var(--soft); stroke-dasharray: 3 2; } svg text.mark { stroke: none; }
 svg .limit { stroke: var(--bad); stroke-width: 1.4; } svg text.limit { stroke: none; fill: var(--bad); font-weight: 600; }
 svg .band { fill: var(--band); } svg .line { fill: none; stroke: var(--accent); stroke-width: 1.6; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .3rem; } .plots { grid-template-columns: 1fr; }
+  .wide table { min-width: 38rem; } }
 @media print {
   :root { color-scheme: light; --fg: #000; --soft: #444; --line: #bbb; --bg: #fff; --panel: #f4f4f4; --good: #14602a; --bad: #a11622; --warn: #7a5200; --accent: #2f6fb2; --band: #2f6fb233; }
   @page { margin: 16mm 14mm; }

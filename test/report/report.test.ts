@@ -251,7 +251,7 @@ describe('report', () => {
     expect(drawn.match(/<rect\s+class="bar"/g)).to.have.length(3);
     expect(drawn.match(/<rect\s+class="failed"/g)).to.have.length(1);
     expect(words(drawn)).to.include(
-      'running mean of miss_m [m] over the first n runs: 4.5 after 7, interval 4.1 to 4.9',
+      'running mean of miss_m [m] over the first n runs: 4.5 after 7, 95 % interval 4.1 to 4.9',
     );
   });
 

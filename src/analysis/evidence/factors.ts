@@ -76,7 +76,7 @@ const FACTORS: Readonly<Record<EvidenceFactorId, Definition>> = {
     toState: () => ['Earlier uses of this model, and their outcome.'],
   },
   management: {
-    title: 'M&S process and product management',
+    title: 'M&S process/product management',
     meaning: 'Is the work managed: configuration, records, reviews?',
     known: managementSentences,
     toState: () => [

@@ -245,6 +245,8 @@ describe('analysis/evidence', () => {
       version: '1',
     });
     expect(page).not.to.include('<script').and.not.to.include('undefined');
+    // Every ± and every bracket has its meaning beside it.
+    expect(page).to.match(/±[^<]*: ?95 %|95 % interval/);
     const blanks = report.factors.reduce((sum, it) => sum + it.to_state.length + 1, 0);
     const sourceless = report.inputs.filter(({ source }) => source === null).length;
     expect(page.split('class="blank"')).to.have.length(1 + blanks + sourceless);

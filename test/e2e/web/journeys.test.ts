@@ -52,6 +52,18 @@ describe('web: journeys', () => {
     await page.getByLabel(/^values/).fill('1:2 5:0');
     await page.getByText('must be > 0').waitFor();
     await page.getByLabel(/^values/).fill('1:2 5:1');
+    await page
+      .getByLabel(/^source/)
+      .first()
+      .fill('bench test of March');
+    await page
+      .getByLabel(/^source/)
+      .last()
+      .fill('a guess');
+    await page
+      .getByLabel(/^source/)
+      .last()
+      .fill('');
     await page.getByRole('button', { name: 'Add a correlation' }).click();
     await page.getByLabel(/^rank correlation/).fill('1.5');
     await page.getByText('must be above -1 and below 1').waitFor();
@@ -62,6 +74,8 @@ describe('web: journeys', () => {
     const { config } = await suite.web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
     expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
     expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
+    expect(config.dispersions['parameter_1']?.source).to.equal('bench test of March');
+    expect(config.dispersions['parameter_2']).not.to.have.property('source');
     await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
     await page.getByRole('link', { name: '#20' }).click();
     await page.getByRole('heading', { name: 'Run #20' }).waitFor();

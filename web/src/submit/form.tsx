@@ -210,6 +210,7 @@ function Dispersion({
         <MemberField key={`${type}${it}`} pointer={`${pointer}/distribution/${it}`} name={it} member={member} />
       ))}
       <TextField pointer={`${pointer}/units`} label="units" />
+      <TextField pointer={`${pointer}/source`} label="source" hint="of these numbers" empty={undefined} />
       <button type="button" className="quiet remove" onClick={onRemove} aria-label={`Remove ${name}`}>
         ✕
       </button>
