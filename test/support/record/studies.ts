@@ -76,6 +76,14 @@ async function finishesWithCode(script: Script, id: string, terminated = -1): Pr
   }
 }
 
+const requirement = (condition: string) => ({
+  name: `apogee ${condition}`,
+  output: 'apogee_m',
+  condition,
+  probability: 0.5,
+  confidence: 0.6,
+});
+
 export const STUDIES: readonly StudyPlan[] = [
   {
     name: 'study-completed',
@@ -99,6 +107,30 @@ export const STUDIES: readonly StudyPlan[] = [
         result: { execution_time_secs: 2, output_files: [], metadata: {} },
       });
       await finishes(script, 'r2');
+    },
+  },
+  {
+    name: 'study-amended',
+    about:
+      'A requirement is stated before the first run, another when two of three have ended, a third one after the end.',
+    async script(script) {
+      await joins(script, 'r1');
+      const { batch_id: batchId } = await script.ask(
+        'submit',
+        study({ runs: 3, requirements: [requirement('< 1500')] }),
+      );
+      const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
+      for (const it of [first, second]) await start(script, 'r1', it);
+      await script.wait(2);
+      for (const it of [first, second]) await complete(script, 'r1', it);
+      const both = [requirement('< 1500'), requirement('> 1000')];
+      await script.ask('amendJudgement', batchId, { requirements: both, labels: { campaign: 'q4' } });
+      await script.refused('judgement-changed', 'amendJudgement', batchId, { requirements: [], revision: 0 });
+      await finishes(script, 'r1');
+      await script.ask('amendJudgement', batchId, {
+        requirements: [...both, requirement('> 1100')],
+        outputs: { apogee_m: { units: 'm' } },
+      });
     },
   },
   {
