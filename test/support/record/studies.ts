@@ -76,7 +76,7 @@ async function finishesWithCode(script: Script, id: string, terminated = -1): Pr
   }
 }
 
-const requirement = (condition: string) => ({
+const apogee = (condition: string) => ({
   name: `apogee ${condition}`,
   output: 'apogee_m',
   condition,
@@ -117,18 +117,18 @@ export const STUDIES: readonly StudyPlan[] = [
       await joins(script, 'r1');
       const { batch_id: batchId } = await script.ask(
         'submit',
-        study({ runs: 3, requirements: [requirement('< 1500')] }),
+        study({ runs: 3, requirements: [apogee('< 1500')] }),
       );
       const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
       for (const it of [first, second]) await start(script, 'r1', it);
       await script.wait(2);
       for (const it of [first, second]) await complete(script, 'r1', it);
-      const both = [requirement('< 1500'), requirement('> 1000')];
+      const both = [apogee('< 1500'), apogee('> 1000')];
       await script.ask('amendJudgement', batchId, { requirements: both, labels: { campaign: 'q4' } });
       await script.refused('judgement-changed', 'amendJudgement', batchId, { requirements: [], revision: 0 });
       await finishes(script, 'r1');
       await script.ask('amendJudgement', batchId, {
-        requirements: [...both, requirement('> 1100')],
+        requirements: [...both, apogee('> 1100')],
         outputs: { apogee_m: { units: 'm' } },
       });
     },
