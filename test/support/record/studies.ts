@@ -115,10 +115,7 @@ export const STUDIES: readonly StudyPlan[] = [
       'A requirement is stated before the first run, another when two of three have ended, a third one after the end.',
     async script(script) {
       await joins(script, 'r1');
-      const { batch_id: batchId } = await script.ask(
-        'submit',
-        study({ runs: 3, requirements: [apogee('< 1500')] }),
-      );
+      const { batch_id: batchId } = await script.ask('submit', study({ runs: 3, requirements: [apogee('< 1500')] }));
       const [first, second] = (await claims(script, 'r1', 2)) as [Assignment, Assignment];
       for (const it of [first, second]) await start(script, 'r1', it);
       await script.wait(2);
