@@ -37,6 +37,8 @@ export interface FakeJob {
 export interface JobSpec {
   environment?: Record<string, string>;
   timeoutSecs?: number;
+  /** The study of the job; absent: one of its own. Jobs of one study have the same environment. */
+  batchId?: string;
   simulation?: string;
   seed?: Seed;
   parameters?: Record<string, number>;
@@ -120,7 +122,7 @@ export class FakeCoordinator {
     const added = specs.map((spec): FakeJob => {
       const runId = this.jobs.length;
       // A separate batch, because each has its own environment.
-      const batchId = newBatchId(0, randomBytes(6));
+      const batchId = spec.batchId ?? newBatchId(0, randomBytes(6));
       const job: FakeJob = {
         attempt: 0,
         accepted: [],

@@ -132,7 +132,7 @@ class Run:
             results = {**results, **_plain({**(values or {}), **outputs}, "")}
             part = os.path.join(directory, f".metadata.json.{os.getpid()}")
             with open(part, "wb") as file:
-                file.write(json.dumps(results, indent=2, allow_nan=False).encode() + b"\n")
+                file.write(_text(results).encode() + b"\n")
             os.replace(part, path)
             self._results = results
 
@@ -230,6 +230,19 @@ def _with_defaults(parameters: Mapping[str, float], defaults: Optional[Mapping[s
         if name not in defaults:
             raise RunConfigError(f"the study disperses {name!r}, which this simulation does not know{hint(name, defaults)}")
     return {**{name: float(value) for name, value in defaults.items()}, **parameters}
+
+
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
+def _text(results: Mapping[str, Any]) -> str:
+    """The same as `json.dumps(results, indent=2, allow_nan=False)`, whose own code for indented text is slow."""
+    if not results or not all(type(value) in _SCALARS for value in results.values()):
+        return json.dumps(results, indent=2, allow_nan=False)
+    return "{\n  " + ",\n  ".join([f"{_encode(name)}: {_encode(value)}" for name, value in results.items()]) + "\n}"
+
+
+_SCALARS = {float, int, bool, str, type(None)}
 
 
 def _existing(path: str) -> Dict[str, Any]:

@@ -1,6 +1,8 @@
 """Studies with `isolation: shared`, on this machine, by the real program: the same results as with a process for each run."""
 
 import os
+import random
+import socket
 import sys
 import time
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 
 import simbatch as sb
 
+from . import kills
 from .conftest import package
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
@@ -165,3 +168,103 @@ def test_a_cancelled_study_ends_with_its_interpreters(local):
 def test_isolation_is_checked():
     with pytest.raises(ValueError, match="isolation must be 'process' or 'shared', not 'threads'"):
         sb.Study("wrong", simulation="rocket", version="1", isolation="threads", inputs={"x": 1}, runs=1)
+
+
+def array_work(p, run):
+    import numpy
+
+    # Random numbers by both generators of numpy, sums and products whose last bits depend on the order of their parts.
+    own = numpy.random.default_rng(run.random_seed)
+    matrix = own.standard_normal((40, 40)) + numpy.random.normal(size=(40, 40))
+    vector = numpy.linspace(p["x"], 1, 40)
+    solved = numpy.linalg.solve(matrix, vector)
+    return {"sum": float(solved.sum()), "bits": solved.tobytes().hex(), "mean": numpy.sin(matrix).mean(), "list": matrix[0]}
+
+
+def test_results_of_numpy_are_those_of_a_process_each_to_the_bit(local):
+    package("numpy")
+    shared = results(finished(array_work, "shared", 300))
+    assert {row[0] for row in shared.values()} == {"Completed"}
+    assert len({row[1]["bits"] for row in shared.values()}) == 300
+    assert shared == results(finished(array_work, "process", 300))
+
+
+def leaky(p, run):
+    if run.run_id == 7:
+        kept = bytearray(os.urandom(1 << 20) * 600)
+        return {"pid": os.getpid(), "bytes": len(kept)}
+    # In a module of a library, where it is not noticed: 20 MiB.
+    sys.modules["random"].__dict__.setdefault("kept", []).append(bytearray(os.urandom(1 << 20) * 20))
+    return {"pid": os.getpid()}
+
+
+def test_a_memory_limit_holds_for_each_run_and_a_worker_with_a_quarter_of_it_is_replaced(local):
+    found = results(finished(leaky, "shared", 40, memory_limit="400Mi"))
+    greedy = found.pop(7)
+    if "did not take effect" in notes(greedy):
+        # Without cgroups nothing ends it, and each result says so.
+        assert greedy[0] == "Completed"
+        assert all("did not take effect" in notes(row) for row in found.values())
+    else:
+        assert greedy[0] == "Failed"
+    # No other run is lost to the one that met the limit, nor to those that ended for what they had kept.
+    assert {row[0] for row in found.values()} == {"Completed"}
+    runs_of = {}
+    for row in found.values():
+        runs_of[row[1]["pid"]] = runs_of.get(row[1]["pid"], 0) + 1
+    # A quarter is 100 MiB: five runs after the first have it. The look at the memory is at most every 50 ms.
+    assert len(runs_of) >= 3 and max(runs_of.values()) < 20
+
+
+def noted(p, run):
+    with open(os.path.join(os.environ["SIM_NOTES"], "notes"), "a") as file:
+        file.write("%d\n" % run.run_id)
+    return {"y": p["x"] * 3}
+
+
+def awaited(site):
+    """Returns when the coordinator takes connections."""
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", site.port)).close()
+            return
+        except OSError:
+            assert site.processes["coordinator"].poll() is None, (site.folder / "coordinator.log").read_text()
+            time.sleep(0.1)
+
+
+def test_a_coordinator_that_is_killed_loses_no_run_and_lets_none_execute_twice(program, folder):
+    package("cloudpickle")
+    runs = 600
+    site = kills.Site(folder, "none", 0, 0)
+    dice = random.Random(5)
+    try:
+        site.start("coordinator")
+        awaited(site)
+        site.start("runner")
+        study = sb.Study(
+            "killed",
+            simulation=noted,
+            isolation="shared",
+            inputs={"x": sb.Uniform(0, 1)},
+            runs=runs,
+            seed=7,
+            policy=sb.Policy(),
+            environment={"SIM_NOTES": str(folder)},
+        )
+        batch = study.submit(site.url, retry_s=120)
+        for wanted in (100, 300):
+            while batch.refresh()["batch"]["completed_jobs"] < wanted:
+                time.sleep(0.02)
+            time.sleep(dice.uniform(0, 0.1))
+            assert site.kill("coordinator")
+            site.start("coordinator")
+        batch.wait()
+        rows = batch.rows(columns=["run_id", "class", "parameters.x", "outputs.y"])
+        executed = sorted(map(int, (folder / "notes").read_text().split()))
+    finally:
+        site.end()
+    assert [row["run_id"] for row in rows] == list(range(runs))
+    assert {row["class"] for row in rows} == {"ok"}
+    assert all(row["outputs.y"] == row["parameters.x"] * 3 for row in rows)
+    assert executed == list(range(runs))

@@ -119,7 +119,8 @@ class Traces:
 
     def enter(self, variables):
         """Sets the variables of a run; returns the environment that it begins with."""
-        os.environ.update(variables)
+        for name, value in variables.items():
+            os.environ[name] = value
         self.settings.begin()
         return dict(os.environ._data)
 

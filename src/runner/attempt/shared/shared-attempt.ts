@@ -11,7 +11,7 @@ import { artifactsOfText } from '../../files/artifacts.ts';
 import type { Ending } from '../../launch/launcher.ts';
 import type { SharedPython } from '../../launch/shared/shared-python.ts';
 import type { SharedEnding, SharedRun } from '../../launch/shared/shared-run.ts';
-import type { RunEnd } from '../../launch/shared/worker.ts';
+import type { RunEnd } from '../../launch/shared/worker-message.ts';
 import { describeProcess, KILL_DEADLINE_MS, ProcessScope } from '../../processes/process-scope.ts';
 import type { ProcessInfo } from '../../processes/proc-fs.ts';
 import { isDiskFull, oneLine } from '../../system-error.ts';

@@ -9,11 +9,12 @@ import { oneLine } from '../../system-error.ts';
 import { openWorker } from './open-worker.ts';
 import type { Rendezvous } from './rendezvous.ts';
 import { lossOf, type PooledRun as Run, type SharedEnding, type SharedRun, type WorkerSource } from './shared-run.ts';
-import { Worker, type RunEnd, type WorkerCalls } from './worker.ts';
+import type { RunEnd } from './worker-message.ts';
+import { Worker, type WorkerCalls } from './worker.ts';
 
 /** A worker has runs for about this time, so that it never waits for the runner. */
 const FED_MS = 400;
-const MOST_FED = 40;
+const MOST_FED = 80;
 /** Runs after a run that takes longer are given to others. */
 const LONG_RUN_MS = 100;
 /** A worker without runs is ended after this time. */

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import type { ProcessScope } from '../../processes/process-scope.ts';
 import type { Ending, LaunchContext, LaunchedProcess } from '../launcher.ts';
 import type { WorkerAddress } from './rendezvous.ts';
-import type { RunEnd, RunFault, WorkerOrder } from './worker.ts';
+import type { RunEnd, RunFault } from './worker-message.ts';
+import type { WorkerOrder } from './worker.ts';
 
 /** The forkserver of the workers. */
 export interface WorkerSource {

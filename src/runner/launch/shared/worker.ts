@@ -5,6 +5,7 @@ import type { ProcessScope } from '../../processes/process-scope.ts';
 import type { Ending } from '../launcher.ts';
 import { MarkedOutput } from './marked-output.ts';
 import type { RunNumbers } from './rendezvous.ts';
+import { parsed, type RunEnd, type RunFault } from './worker-message.ts';
 
 /** A run as a worker takes it. */
 export interface WorkerOrder {
@@ -12,26 +13,6 @@ export interface WorkerOrder {
   seed: number;
   /** The text of the run configuration. */
   config: string;
-}
-
-/** The end of a run that has left the worker as it was, or nearly so. */
-export interface RunEnd {
-  code: number;
-  ms: number;
-  /** Changes that were undone, each as a clause without its subject. */
-  restored: readonly string[];
-  /** Changes for which the worker ended. */
-  left: readonly string[];
-  /** The text of `metadata.json` where that is the only file of the run, null where there is none; absent: not known. */
-  metadata?: string | null;
-  /** The parameters that the run looked up, as the client library reports them; absent: not known. */
-  reads?: unknown;
-}
-
-/** The directory of a run could not be made; `code`: of the system. */
-export interface RunFault {
-  fault: string;
-  code: string;
 }
 
 /** The process of a worker and its connections. */
@@ -71,8 +52,14 @@ export interface WorkerCalls<Run> {
 
 /** Longest time for the last messages and the output of a worker that has ended, and of all that it has left. */
 const LAST_MS = 10_000;
-/** How long the messages of a worker that has more runs are collected. */
-const READ_MS = 8;
+/** How long the messages of a worker that has more runs are collected: the outcomes of a group share their writes and requests. */
+const READ_MS = 50;
+/** The same after output: a run that prints more than its connection holds waits for the runner. */
+const READ_OUTPUT_MS = 8;
+/** The share of the time that its further runs take, so that it never waits for the runner. */
+const READ_SHARE = 0.25;
+/** The weight of the latest run in the mean. */
+const WEIGHT = 0.1;
 const MOST_LINE_BYTES = 1 << 20;
 
 export class Worker<Run> {
@@ -93,6 +80,10 @@ export class Worker<Run> {
   /** False from the message on that it ends after a run, or when it was ended. */
   #isTaking = true;
   #isStale = false;
+  /** Output has come since the last pause. */
+  #hasPrinted = false;
+  /** Mean duration of its runs, in milliseconds. */
+  #meanMs: number | undefined;
   /** It has said that it executes no further run. */
   #isEnding = false;
   #isRetired = false;
@@ -188,7 +179,10 @@ export class Worker<Run> {
     // All three have been read by then: a run has ended when its message and both marks have come.
     this.#clock.soon(() => {
       for (const it of [this.#control, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
-      this.#clock.after(READ_MS, () => {
+      const mostMs = this.#hasPrinted ? READ_OUTPUT_MS : READ_MS;
+      this.#hasPrinted = false;
+      const aheadMs = (this.#given.length - 1) * (this.#meanMs ?? 0);
+      this.#clock.after(Math.min(mostMs, aheadMs * READ_SHARE), () => {
         this.#isPaused = false;
         this.#resume();
       });
@@ -222,6 +216,8 @@ export class Worker<Run> {
     if (given?.id !== message.id)
       return this.#refuse('its process sent a message about a run that it does not execute');
     given.end = message;
+    if ('ms' in message)
+      this.#meanMs = (this.#meanMs ?? message.ms) + WEIGHT * (message.ms - (this.#meanMs ?? message.ms));
     if (!('last' in message) || !message.last) return;
     this.#isTaking = false;
     this.#isEnding = true;
@@ -252,6 +248,7 @@ export class Worker<Run> {
   }
 
   #print(name: 'stdout' | 'stderr', output: Readable): void {
+    this.#hasPrinted = true;
     const ofStream = this.#outputs[name].lastId;
     // The output of a run comes after the mark of the one before it on the same stream.
     const given = this.#given.find(({ id }) => id > ofStream);
@@ -291,25 +288,4 @@ export class Worker<Run> {
 
 function closed(stream: Duplex): Promise<void> {
   return stream.closed ? Promise.resolve() : new Promise((resolve) => stream.once('close', () => resolve()));
-}
-
-type Message = (RunEnd & { id: number; last: boolean }) | (RunFault & { id: number }) | { id: number; stale: string };
-
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((it) => typeof it === 'string');
-
-function parsed(line: string): Message | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { id, stale, fault, code, ms, restored, left, last, metadata } = value as Record<string, unknown>;
-  if (!Number.isSafeInteger(id)) return undefined;
-  if (typeof stale === 'string') return { id: Number(id), stale };
-  if (typeof fault === 'string' && typeof code === 'string') return { id: Number(id), fault, code };
-  if (metadata !== undefined && metadata !== null && typeof metadata !== 'string') return undefined;
-  const isEnd = Number.isInteger(code) && typeof ms === 'number' && typeof last === 'boolean';
-  return isEnd && isTexts(restored) && isTexts(left) ? (value as Message) : undefined;
 }

@@ -1,7 +1,9 @@
 /** Kills of workers, of their forkserver and of their runner: every run ends once, and only a run that was executed then is lost. */
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { newBatchId } from '../../../../src/domain/ids.ts';
 import { descendants } from '../../../support/descendants.ts';
 import { freshSite } from '../../../support/fresh-site.ts';
 import type { FakeCoordinator, FakeJob } from '../../../support/fake-coordinator.ts';
@@ -27,6 +29,15 @@ describe('runner/launch/shared: kills', () => {
     fake.add(...Array.from({ length: JOBS }, () => ({ environment: { BEHAVE: 'slow', SLOW_MS: '10' } })));
   const ended = (jobs: readonly FakeJob[]): FakeJob[] =>
     jobs.filter((it) => ['Completed', 'Failed'].includes(it.job.status));
+  const attemptOf = ({ job }: FakeJob, attempt: number): string =>
+    join(
+      site.folder,
+      'out',
+      job.batch_id,
+      String(job.run_config.run_id).padStart(8, '0'),
+      `attempt-${String(attempt)}`,
+    );
+  const directoryOf = (it: FakeJob): string => attemptOf(it, it.attempt);
   const typesOf = (job: FakeJob): string => job.accepted.map((it) => it.type).join(' ');
 
   /** The workers of a runner, by their marker. */
@@ -70,10 +81,31 @@ describe('runner/launch/shared: kills', () => {
     for (const it of jobs) expect(it.accepted.filter(({ type }) => type === 'complete')).to.have.length(1);
     expect(pids.filter(lives)).to.deep.equal([]);
     // Each attempt that was reported has the directory of its own.
-    for (const { job, attempt } of jobs) {
-      const run = String(job.run_config.run_id).padStart(8, '0');
-      expect(existsSync(join(site.folder, 'out', job.batch_id, run, `attempt-${String(attempt)}`))).to.equal(true);
-    }
+    for (const it of jobs) expect(existsSync(directoryOf(it))).to.equal(true);
+  });
+
+  it('a lost lease ends the run that a worker executes, and the runs given to it are executed by another worker', async () => {
+    const runner = site.start(fake.url, args);
+    const batchId = newBatchId(0, randomBytes(6));
+    const environment = { BEHAVE: 'slow', SLOW_MS: '40' };
+    const jobs = fake.add(...Array.from({ length: JOBS }, () => ({ batchId, environment })));
+    await fake.until('some have ended', () => ended(jobs).length >= 20);
+    // Started at the coordinator: one is executed, others were given to a worker, which has not begun them.
+    const started = jobs.filter((it) => it.job.status === 'Running');
+    const executing = started.findLast((it) => existsSync(directoryOf(it)));
+    const lost = [...(executing === undefined ? [] : [executing]), ...started.slice(-3)];
+    expect(lost.filter((it) => !existsSync(directoryOf(it)))).to.have.length(3);
+    for (const it of lost) fake.reassign(it);
+    // It registers with its next request, and the answer names what it has lost.
+    fake.forget();
+    await runner.says('run killed: the coordinator has given it to another runner');
+    const others = jobs.filter((it) => !lost.includes(it));
+    await fake.until('the others have ended', () => ended(others).length === others.length);
+    expect(others.map((it) => it.job.status)).to.deep.equal(others.map(() => 'Completed'));
+    for (const it of others) expect(typesOf(it)).to.equal('start complete');
+    for (const it of lost) expect(typesOf(it)).to.equal('start');
+    // A run that was taken back before it began has left nothing.
+    expect(lost.some((it) => !existsSync(attemptOf(it, 1)))).to.equal(true);
   });
 
   it('runs of another engine have a process each, and their results say so', async () => {
