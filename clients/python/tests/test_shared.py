@@ -207,7 +207,7 @@ def test_a_memory_limit_holds_for_each_run_and_a_worker_with_a_quarter_of_it_is_
         assert all("did not take effect" in notes(row) for row in found.values())
     else:
         assert greedy[0] == "Failed"
-    # No other run is lost to the one that met the limit, nor to those that ended for what they had kept.
+    # No other run is lost: neither to the run over the limit, nor to a worker that ended for its memory.
     assert {row[0] for row in found.values()} == {"Completed"}
     runs_of = {}
     for row in found.values():
