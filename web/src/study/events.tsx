@@ -6,6 +6,9 @@ import { Panel } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
+/** The members that an amendment changed; empty for another event. */
+const changed = (after: BatchHistory['events'][number]['after']): string => Object.keys(after ?? {}).join(', ');
+
 export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResponse }) {
   const round = useRefresh(batch.status === 'Pending' || batch.status === 'Running');
   const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, `${batch.status} ${round}`);
@@ -13,12 +16,12 @@ export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResp
   return (
     <Panel title="History" flush>
       <Table label="Events of the study" columns={['Time', 'Event', 'Reason']}>
-        {data.events.map(({ at, type, reason, status }, index) => (
+        {data.events.map(({ at, type, reason, status, after }, index) => (
           <tr key={index}>
             <td>
               <Time at={at} />
             </td>
-            <td>{status === undefined ? type : `${type}: ${status}`}</td>
+            <td>{[type, status ?? changed(after)].filter((it) => it !== '').join(': ')}</td>
             <td className="message">{reason}</td>
           </tr>
         ))}
