@@ -24,6 +24,8 @@ export interface RuntimeOnTrial {
   isReal: boolean;
   /** Names of the containers that exist. */
   containers: () => string[];
+  /** The search path on which a runner finds the program. */
+  path?: string;
   /** Makes another image of the same files and moves the name to it; only where that is possible. */
   moveTag?: () => void;
   close: () => void;
@@ -75,6 +77,7 @@ async function realPodman(folder: string, root: string, close: () => void): Prom
   const program = process.getuid?.() === 0 ? asOtherUser(folder) : 'podman';
   const podman = (...args: string[]): string =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  let version = 1;
   const archive = join(folder, 'root.tar');
   execFileSync('tar', ['-C', root, '-cf', archive, '.']);
   const image = 'simbatch-test:1';
@@ -86,7 +89,8 @@ async function realPodman(folder: string, root: string, close: () => void): Prom
     runtime: await RUNTIMES.podman.open(new RuntimeClient(program, process.env, systemClock), folder),
     image: `localhost/${image}`,
     isReal: true,
-    moveTag: () => podman('import', '--quiet', '--change', 'LABEL version=2', archive, image),
+    path: `${program === 'podman' ? '' : `${folder}:`}${process.env['PATH'] ?? ''}`,
+    moveTag: () => podman('import', '--quiet', '--change', `LABEL version=${String(++version)}`, archive, image),
     containers: () => podman('ps', '--all', '--format', '{{.Names}}').split('\n').filter(Boolean),
     close,
   };
@@ -105,7 +109,8 @@ function asOtherUser(folder: string): string {
   const asUser = `setpriv --reuid=${USER} --regid=${USER} --init-groups`;
   const env = `env HOME=/home/${USER} XDG_RUNTIME_DIR=${runtimeFolder}`;
   const engine = `${isProgram('crun') ? '' : '--runtime runc '}--cgroup-manager cgroupfs`;
-  writeFileSync(program, `#!/bin/sh\nexec ${asUser} ${env} podman ${engine} "$@"\n`, { mode: 0o755 });
+  const podman = execFileSync('sh', ['-c', 'command -v podman'], { encoding: 'utf8' }).trim();
+  writeFileSync(program, `#!/bin/sh\nexec ${asUser} ${env} ${podman} ${engine} "$@"\n`, { mode: 0o755 });
   return program;
 }
 

@@ -1,11 +1,23 @@
 /** The code of runs in images with a real runtime: a tag that moves to another image is another code, and a run starts the image that it reported. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { systemClock } from '../../../../src/base/clock.ts';
+import { sleep, systemClock } from '../../../../src/base/clock.ts';
+import { Client } from '../../../../src/client/client.ts';
+import type { BatchSubmission } from '../../../../src/contract/types.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { Containers } from '../../../../src/runner/containers/containers.ts';
 import { silentLog } from '../../../../src/runner/log.ts';
 import { ExecutionBench } from '../../../support/executed.ts';
 import { real, type RuntimeOnTrial } from '../../../support/containers/runtimes.ts';
+import { Site } from '../../../support/runner-process.ts';
+import { study } from '../../../support/studies.ts';
+
+const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
+const RUNS = 12;
 
 describe('runner/code: a tag that moves', () => {
   let tried: RuntimeOnTrial;
@@ -66,5 +78,84 @@ describe('runner/code: a tag that moves', () => {
     }
     const stated = (await codes.stated()).filter(({ image }) => image === tried.image);
     expect(stated.map(({ code }) => code?.digest)).to.have.members(moved.map((it) => it?.identity.digest));
+  });
+
+  describe('between two runs of a study', () => {
+    let site: Site;
+    let coordinator: ChildProcess;
+    const umask = process.umask();
+    beforeEach(() => {
+      // The containers belong to another user.
+      process.umask(0);
+      site = new Site();
+      chmodSync(site.folder, 0o777);
+    });
+    afterEach(async () => {
+      process.umask(umask);
+      coordinator?.kill('SIGKILL');
+      await site?.clean();
+    });
+
+    it('is reported with both digests; a pinned study executes no further run and names the runner', async function () {
+      this.timeout(900_000);
+      coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+      const client = new Client({ endpoint: `http://127.0.0.1:${said.toString().trim()}` });
+      const own = ['--container-runtime', 'podman', '--container-images', tried.image];
+      const runner = site.start(
+        client.endpoint,
+        ['--entrypoint', 'image:/bin/true', '--max-concurrent-jobs', '2', ...own],
+        {
+          PATH: tried.path ?? '',
+        },
+      );
+      const submit = async (policy: NonNullable<BatchSubmission['policy']>): Promise<string> => {
+        const config = { compute: { container: { image: tried.image } } };
+        return (await client.submit({ ...study({ runs: RUNS, seed: 1, config }), policy })).batch_id;
+      };
+      const free = await submit({});
+      const pinned = await submit({ code: 'pin' });
+      const counts = async (id: string) => {
+        if (runner.process.exitCode !== null) throw new Error(`the runner has ended: ${runner.log}`);
+        const { batch, jobs_by_status: jobs } = await client.batch(id);
+        return { completed: batch.completed_jobs, failed: batch.failed_jobs, active: jobs.Claimed + jobs.Running };
+      };
+      /** Pauses the study after a run, and returns how many have completed. */
+      const pause = async (id: string): Promise<number> => {
+        while ((await counts(id)).completed === 0) await sleep(systemClock, 100);
+        await client.pauseBatch(id);
+        while ((await counts(id)).active > 0) await sleep(systemClock, 100);
+        return (await counts(id)).completed;
+      };
+      const [before, beforePinned] = await Promise.all([pause(free), pause(pinned)]);
+      expect(before).to.be.within(1, RUNS - 1);
+      expect(beforePinned).to.be.within(1, RUNS - 1);
+      const stated = async (): Promise<string | undefined> => {
+        const [only] = (await client.runners()).runners;
+        return only?.engines?.find((it) => it.image === tried.image)?.code?.digest;
+      };
+      const first = await stated();
+      tried.moveTag!();
+      while ((await stated()) === first) await sleep(systemClock, 500);
+      const second = await stated();
+      await client.resumeBatch(free);
+      await client.resumeBatch(pinned);
+      while ((await counts(free)).completed < RUNS) await sleep(systemClock, 100);
+
+      const versions = await client.analysis.codeVersions(free);
+      expect(versions.map(({ kind, digest, runs, runners }) => [kind, digest, runs, runners])).to.deep.equal([
+        ['image', first, before, ['r1']],
+        ['image', second, RUNS - before, ['r1']],
+      ]);
+      const [changed] = (await client.findings(free)).filter(({ code }) => code === 'code-changed');
+      for (const digest of [first, second]) expect(changed?.message).to.include(digest?.slice(0, 12));
+      const [differs] = (await client.findings(pinned)).filter(({ code }) => code === 'code-differs');
+      expect(differs?.runners).to.deep.equal(['r1']);
+      expect(differs?.message).to.include(first?.slice(0, 12)).and.include('r1').and.include(second?.slice(0, 12));
+      expect(await counts(pinned)).to.deep.equal({ completed: beforePinned, failed: 0, active: 0 });
+      expect(await client.analysis.codeVersions(pinned)).to.have.lengthOf(1);
+    });
   });
 });
