@@ -30,6 +30,9 @@ export interface WatchedPage {
   foreign: string[];
 }
 
+/** Shorter than the limit of a test, so that the error says what was waited for; on a busy machine a page takes long. */
+const PATIENCE_MS = 240_000;
+
 /** A page that remembers what it should not have done. */
 export async function watchedPage(
   browser: Browser,
@@ -37,6 +40,7 @@ export async function watchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const watched: WatchedPage = { page, errors: [], foreign: [] };
   const { host } = new URL(url);

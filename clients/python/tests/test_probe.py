@@ -16,7 +16,11 @@ def misspelt(p):
 def random(p, run):
     import random
 
-    return {"y": p["a"] + random.random() + run.random_seed}
+    return {"y": p["a"] + random.Random(run.metadata["draw"]).random()}
+
+
+def noisy(p, run):
+    return {"y": p["a"] + run.random_seed}
 
 
 def study(function, **changes):
@@ -40,9 +44,9 @@ def test_an_input_that_the_function_never_reads_is_found_and_a_wired_one_is_not(
     batch.cancel()
 
 
-def test_the_runs_of_a_probe_have_the_same_random_numbers(program, folder):
-    probe = study(random).probe(workers=2)
-    assert probe.without_effect == ["b"]
+def test_the_runs_of_a_probe_have_the_same_draw_and_each_a_random_seed_of_its_own(program, folder):
+    assert study(random).probe(workers=2).without_effect == ["b"]
+    assert study(noisy).probe(workers=2).without_effect == []
 
 
 def test_a_study_that_cannot_be_probed_says_why(program, folder):

@@ -79,7 +79,7 @@ describe('web: rounds of an adaptive study', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', shown]);
     expect(stdout).to.match(/^ *14 +ok /m);
     await page.getByText('3 rounds, all ended').waitFor();
-    expect((await bands(page)).at(-1)).to.equal('Round 2, round-2: 1 Completed');
+    await page.getByTitle('Round 2, round-2: 1 Completed').waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });
@@ -94,6 +94,7 @@ describe('web: rounds of an adaptive study', () => {
     const { page, errors } = await suite.open(`batches/${batch}`);
     await page.getByRole('link', { name: /^Round 1, b: .*show these runs$/ }).click();
     await page.getByText('4 of 7 runs', { exact: true }).waitFor();
+    await page.locator('.grid-row').nth(3).waitFor();
     const headings = await page.locator('.grid-head .sort .clip').allTextContents();
     expect(headings.slice(0, 4)).to.deep.equal(['Run', 'State', 'Round', 'Draw']);
     const cells = await page
