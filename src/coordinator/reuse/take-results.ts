@@ -52,8 +52,9 @@ export function runnersToLook(
 }
 
 /**
- * Ends the assigned runs whose results are known, and claims the others, in their order: the cursors of their studies move on with them. Then
- * ends further runs of the studies up to the first whose result is not known. Returns the claimed ones.
+ * Ends the assigned runs whose results are known, and claims the others, in their order: the cursors of their studies move on with them. When the
+ * results of a study fill the turn, its further runs are left to the next one. Then ends further runs of the studies up to the first whose result
+ * is not known. Returns the claimed ones.
  */
 export function takeOrClaim(
   parts: ReuseParts,
@@ -62,7 +63,11 @@ export function takeOrClaim(
   claim: (pick: RunAssignment) => boolean,
 ): readonly RunAssignment[] {
   const takers = new Map<Uuid, Taker>();
-  const claimed = picks.filter((pick) => !isTaken(parts, turn, takers, pick) && claim(pick));
+  const claimed = picks.filter((pick) => {
+    // The results of the others are copied by the next turn.
+    if (takers.get(batchIdOf(pick.jobId))?.isFull === true) return false;
+    return !isTaken(parts, turn, takers, pick) && claim(pick);
+  });
   for (const taker of takers.values()) unlessDamaged(() => taker.takeFurther());
   return claimed;
 }
@@ -115,6 +120,11 @@ class Taker {
     this.#among = sourcesOf(this.#sources, batch, this.#study);
   }
 
+  /** True where the results of this turn are long enough to leave others to the next. */
+  get isFull(): boolean {
+    return this.#chars > MOST_CHARS;
+  }
+
   /** Ends the run with the result of another one. Returns false where none is known. */
   takes({ runnerId, jobId, index }: RunAssignment): boolean {
     const known = this.#known(runnerId, runIdOf(jobId));
@@ -132,7 +142,7 @@ class Taker {
     const { runnerId, index: last } = this.#latest;
     const end = releasedRuns(this.#batch);
     for (let index = last + 1; index < end; index += 1) {
-      if (index - last > MOST_AT_ONCE || this.#chars > MOST_CHARS) {
+      if (index - last > MOST_AT_ONCE || this.isFull) {
         this.#parts.taking.continues = true;
         return;
       }
