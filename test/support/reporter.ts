@@ -13,7 +13,7 @@ export default class Closing extends Mocha.reporters.Dot {
     super(runner, options);
     const { stats } = this;
     runner.on('fail', (test: Mocha.Runnable, error: Error) => {
-      const [reason = ''] = String(error.message).split('\n');
+      const [reason = ''] = error.message.split('\n');
       process.stdout.write(`\n  failed: ${test.fullTitle()}: ${reason.slice(0, 300)}\n  `);
     });
     runner.once('end', () => {
