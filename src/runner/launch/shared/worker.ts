@@ -242,7 +242,8 @@ export class Worker<Run> {
 
   #begin(): void {
     const next = this.#given[0];
-    if (next === undefined || this.#isEnding) return;
+    // It ends after a run; those up to it have ended.
+    if (next === undefined || (this.#isEnding && next.end === undefined)) return;
     next.isAnnounced = true;
     this.#calls.begun(next.run, this.#clock.monotonicMs());
   }

@@ -263,6 +263,21 @@ describe('runner/launch/shared/worker', () => {
     });
   }
 
+  it('announces each run before its end, also where the message of the last one is read with those before it', async () => {
+    const stage = new Stage();
+    for (const id of [1, 2]) {
+      stage.begin();
+      stage.marks(id);
+    }
+    stage.control.push(
+      [1, 2]
+        .map((id) => `${JSON.stringify({ id, code: 0, ms: 1, restored: [], left: [], last: id === 2 })}\n`)
+        .join(''),
+    );
+    await stage.die();
+    expect(stage.seen).to.deep.include({ begun: ['one', 'two'], ended: ['one', 'two'], unbegun: ['three'] });
+  });
+
   it('gives back the runs that it has not begun, without the run whose beginning was announced', async () => {
     const stage = new Stage();
     expect(stage.worker.takeBack()).to.deep.equal(['two', 'three']);
