@@ -25,6 +25,8 @@ const LANGUAGES: readonly (readonly string[])[] = [
 ];
 /** Folders that have files of others or of earlier runs, where no git says so. */
 const NEVER_CODE = new Set(['__pycache__', 'node_modules']);
+/** What the output of programs is redirected to, that of this runner among them; code only where git tracks it, or a pattern chooses it. */
+const LOG = /\.log$|^nohup\.out$|^slurm-.*\.out$/;
 
 /** A list that is wanted. Paths are absolute and in bytes. */
 export interface ListRequest {
@@ -178,7 +180,11 @@ class Walk {
             levels,
           });
         }
-      } else if ((entry.isFile() || entry.isSymbolicLink()) && !isIgnored(levels, inRepository + name)) {
+      } else if (
+        (entry.isFile() || entry.isSymbolicLink()) &&
+        !LOG.test(name) &&
+        !isIgnored(levels, inRepository + name)
+      ) {
         this.#add(at + name);
       }
     }

@@ -21,6 +21,9 @@ const MOST_IMAGES = 16;
 const LOADING_MS = 10_000;
 const LATE = `the look at the files of the entrypoint takes longer than ${String(STATED_MS / 1000)} s; it is repeated`;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const MINUTE_MS = 60_000;
+/** So many changes within a minute are not made by a person: a program writes a file of the folder. */
+const RESTLESS = 8;
 
 export interface EngineCodesOptions {
   config: Pick<RunnerConfig, 'engines' | 'outputRoot' | 'checkpointDir'>;
@@ -58,12 +61,14 @@ interface Planned {
 export class EngineCodes {
   readonly #options: EngineCodesOptions;
   readonly #looks = new Map<string, LookThread>();
+  /** By engine: when changes of its code were seen within the last minute, at most `RESTLESS`. Monotonic times, in ms. */
+  readonly #changes = new Map<string, number[]>();
   /** Engine and image of the runs that were looked at, the last used at the end. */
   readonly #images = new Map<string, { engine: Engine; image: string }>();
 
   constructor(options: EngineCodesOptions) {
     this.#options = options;
-    const { config, clock, log, env } = options;
+    const { config, clock, env } = options;
     for (const { name, entrypoint, code } of config.engines) {
       if (imageEntrypoint(entrypoint) !== undefined || isFunctions(name)) continue;
       const look = new LookThread({
@@ -72,10 +77,7 @@ export class EngineCodes {
         own: [config.outputRoot, checkpointRoot(config)],
         clock,
         env,
-        onChange: ({ digest }, files) => {
-          const which = files.length === 0 ? 'a file was added or removed' : files.join(', ');
-          log.info(`engine ${name}: its code has changed (${which}) and is now ${digest.slice(0, 12)}`);
-        },
+        onChange: (identity, files) => this.#noteChange(name, identity, files),
       });
       this.#looks.set(name, look);
     }
@@ -97,10 +99,36 @@ export class EngineCodes {
     return 'identity' in found ? found : undefined;
   }
 
-  /** True when a run would execute another code than `reported`; false where that cannot be found out, which `changeSince` finds. Never rejects. */
+  /**
+   * True when a run would execute another code than `reported`. False where that cannot be found out, and where the files change all the time, so that
+   * no run would ever start: `changeSince` finds both. Never rejects.
+   */
   async isOther(plan: Planned, reported: RunCode, time: LookTime): Promise<boolean> {
     const now = await this.of(plan, time);
-    return now !== undefined && now.identity.digest !== reported.identity.digest;
+    return now !== undefined && now.identity.digest !== reported.identity.digest && !this.#isRestless(plan.engine.name);
+  }
+
+  #isRestless = (engine: string): boolean => this.#lastMinute(engine).length >= RESTLESS;
+
+  #lastMinute(engine: string): number[] {
+    const sinceMs = this.#options.clock.monotonicMs() - MINUTE_MS;
+    return (this.#changes.get(engine) ?? []).filter((it) => it > sinceMs);
+  }
+
+  #noteChange(engine: string, { digest }: CodeIdentity, files: readonly string[]): void {
+    const { clock, log } = this.#options;
+    const wasRestless = this.#isRestless(engine);
+    const changes = [...this.#lastMinute(engine), clock.monotonicMs()].slice(-RESTLESS);
+    this.#changes.set(engine, changes);
+    // The message itself may be what is written to the file.
+    if (wasRestless) return;
+    const which = files.length === 0 ? 'a file was added or removed' : files.join(', ');
+    if (changes.length < RESTLESS)
+      return log.info(`engine ${engine}: its code has changed (${which}) and is now ${digest.slice(0, 12)}`);
+    log.warn(
+      `engine ${engine}: its code changes all the time (${which}): runs are executed, and the code of their results is not known; ` +
+        `keep files that programs write out of its folder, let git ignore them, or name its code files with --code`,
+    );
   }
 
   async #of({ engine, container, code }: Planned, time: LookTime, patienceSecs?: number): Promise<RunCode | Unknown> {

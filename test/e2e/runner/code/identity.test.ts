@@ -34,6 +34,12 @@ describe('runner/code: the identity of files', () => {
     return code.commit('sim');
   }
 
+  /** By git, but for untracked files of output, which are no code. */
+  function isDirty(): boolean {
+    const lines = code.git('sim', 'status', '--porcelain', '--untracked-files=all', '--', '.').split('\n');
+    return lines.some((it) => it !== '' && !/^\?\? (.*\/)?([^/]*\.log|nohup\.out|slurm-[^/]*\.out)$/.test(it));
+  }
+
   /** Each case changes a committed repository; the digest is that of the reference, and `dirty` as git has it. */
   const CASES: readonly { name: string; change: () => void; files: number; dirty: boolean }[] = [
     { name: 'a clean commit', change: () => {}, files: 4, dirty: false },
@@ -50,6 +56,14 @@ describe('runner/code: the identity of files', () => {
       change: () => code.write({ 'sim/x.log': '', 'sim/lib/out/y': '' }),
       files: 4,
       dirty: false,
+    },
+    {
+      name: 'files with the output of programs, which nobody ignores',
+      change: () =>
+        code.write({ 'sim/nohup.out': 'a', 'sim/slurm-17.out': 'b', 'sim/lib/runner.LOG': '', 'sim/lib/all.log': 'c' }),
+      // Names of other cases are not theirs.
+      files: 5,
+      dirty: true,
     },
     {
       name: 'an ignored file that is tracked',
@@ -135,7 +149,7 @@ describe('runner/code: the identity of files', () => {
         dirty,
         describe: code.git('sim', 'describe', '--tags', '--always', 'HEAD').trim(),
       });
-      expect(dirty).to.equal(code.git('sim', 'status', '--porcelain', '--', '.') !== '');
+      expect(dirty).to.equal(isDirty());
     });
   }
 
@@ -174,7 +188,7 @@ describe('runner/code: the identity of files', () => {
         put(later);
         const identity = await code.identity('sim/run.py');
         expect(identity).to.deep.include(code.reference('sim'));
-        expect(identity.git?.dirty).to.equal(code.git('sim', 'status', '--porcelain', '--', '.') !== '');
+        expect(identity.git?.dirty).to.equal(isDirty());
       }),
       { numRuns: 25, seed: 7 },
     );

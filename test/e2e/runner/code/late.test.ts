@@ -10,7 +10,7 @@ import { Client } from '../../../../src/client/client.ts';
 import type { JobResult } from '../../../../src/client/client.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { LookThread } from '../../../../src/runner/code/look-thread.ts';
-import { silentLog } from '../../../../src/runner/log.ts';
+import { type Log, silentLog } from '../../../../src/runner/log.ts';
 import { HungFileSystem } from '../../../support/hung-file-system.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
@@ -27,10 +27,10 @@ describe('runner/code: a look that takes too long', () => {
     code.remove();
   });
 
-  function codesBy(clock: Clock): EngineCodes {
+  function codesBy(clock: Clock, log: Log = silentLog): EngineCodes {
     const engines = [{ name: 'a', entrypoint: join(code.folder, 'sim', 'run.py') }];
     const config = { engines, outputRoot: join(code.folder, 'out'), checkpointDir: undefined };
-    return new EngineCodes({ config, containers: undefined, clock, log: silentLog, env: code.env });
+    return new EngineCodes({ config, containers: undefined, clock, log, env: code.env });
   }
 
   it('says that the code is not known, and neither that it is the same nor another', async () => {
@@ -38,8 +38,14 @@ describe('runner/code: a look that takes too long', () => {
     const engine = { name: 'a', entrypoint: join(code.folder, 'sim', 'run.py') };
     const reported = await codesBy(systemClock).of({ engine });
     expect(reported?.identity.files).to.equal(1);
-    // Its seconds pass before a thread can start.
-    const late = codesBy({ ...systemClock, after: (_, action, how) => systemClock.after(0, action, how) });
+    // Its seconds pass before a thread can answer.
+    const late = codesBy({
+      ...systemClock,
+      after: (_, action) => {
+        queueMicrotask(action);
+        return () => {};
+      },
+    });
     expect(await late.of({ engine })).to.equal(undefined);
     expect(await late.isOther({ engine }, reported!, 'now')).to.equal(false);
     expect(await late.changeSince({ engine }, reported!, Date.now())).to.equal('unknown');
@@ -49,6 +55,36 @@ describe('runner/code: a look that takes too long', () => {
     code.write({ 'sim/run.py': 'print(2)\n' });
     expect(await codes.isOther({ engine }, reported!, 'now')).to.equal(true);
     expect(await codes.changeSince({ engine }, reported!, Date.now())).to.equal('while loading');
+  });
+
+  it('never ends where a program writes among the files: after eight changes within a minute runs start, their code unknown', async () => {
+    code.write({ 'sim/run.py': 'import x\n', 'sim/data.txt': '0' });
+    code.git('sim', 'init', '--quiet');
+    const engine = { name: 'a', entrypoint: join(code.folder, 'sim', 'run.py') };
+    const said: string[] = [];
+    const log = {
+      ...silentLog,
+      info: (text: string) => said.push(`info ${text}`),
+      warn: (text: string) => said.push(`warn ${text}`),
+    };
+    let aheadMs = 0;
+    const codes = codesBy({ ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }, log);
+    const reported = await codes.of({ engine });
+    for (let n = 1; n <= 7; n++) {
+      code.write({ 'sim/data.txt': `${n} `.repeat(n) });
+      expect(await codes.isOther({ engine }, reported!, 'now'), `${n}`).to.equal(true);
+    }
+    for (const n of [8, 9]) {
+      code.write({ 'sim/data.txt': `${n} `.repeat(n) });
+      expect(await codes.isOther({ engine }, reported!, 'now'), `${n}`).to.equal(false);
+    }
+    expect(await codes.changeSince({ engine }, reported!, Date.now())).to.equal('while loading');
+    expect(said.filter((it) => it.startsWith('info'))).to.have.length(7);
+    expect(said.slice(7)).to.have.length(1);
+    expect(said[7]).to.match(/^warn engine a: its code changes all the time \(data\.txt\): runs are executed/);
+    // A minute without changes.
+    aheadMs = 61_000;
+    expect(await codes.isOther({ engine }, reported!, 'now')).to.equal(true);
   });
 
   it('is not one where the process itself was stopped while its thread answered', async () => {

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 
@@ -10,9 +11,18 @@ def git(folder, *args):
     return subprocess.run([b"git", b"-C", folder, *args], check=True, capture_output=True).stdout
 
 
+LOG = re.compile(rb"(\A|/)([^/]*\.log|nohup\.out|slurm-[^/]*\.out)\Z")
+
+
+def listed(folder):
+    found = git(folder, b"ls-files", b"-z", b"--cached").split(b"\0")
+    others = git(folder, b"ls-files", b"-z", b"--others", b"--exclude-standard").split(b"\0")
+    return found + [path for path in others if not LOG.search(path)]
+
+
 def files(folder, prefix=b""):
     found = set()
-    for path in git(folder, b"ls-files", b"-z", b"--cached", b"--others", b"--exclude-standard").split(b"\0"):
+    for path in listed(folder):
         whole = os.path.join(folder, path.rstrip(b"/"))
         if not path or not os.path.lexists(whole):
             continue
