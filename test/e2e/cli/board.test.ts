@@ -32,6 +32,8 @@ const masked = (text: string): string =>
     .replaceAll(/\blab-[12](?:,lab-[12])?/g, 'RUNNERS')
     .replaceAll(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*/g, 'TIME')
     .replaceAll(/\b\d+(?:\.\d+)? ?(?:ms|s|m)\b/g, 'DURATION')
+    // Another runner executes a run of an audit where one is free.
+    .replaceAll(/\((?:on another runner|\d+ runs? on the same runner)\)/g, 'WHERE')
     .replaceAll(/[ \t]+/g, ' ')
     .replaceAll(/ $/gm, '');
 
