@@ -182,6 +182,7 @@ def test_https_needs_a_certificate_of_a_known_authority(fake, folder, monkeypatc
     with pytest.raises(sb.UnreachableError, match="CERTIFICATE_VERIFY_FAILED"):
         Transport(url, retry_s=0).get("/a")
     assert Transport(url, ca_file="cert.pem", retry_s=0).get("/a") == {"a": 1}
+    assert Transport(url, ca_file="cert.pem").variables == {"NODE_EXTRA_CA_CERTS": "cert.pem"}
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(folder / "cert.pem"))
     assert Transport(url, retry_s=0).get("/a") == {"a": 1}
     with pytest.raises(sb.SimbatchError, match="the CA file key.pem cannot be used"):

@@ -85,8 +85,9 @@ class Transport:
 
     @property
     def variables(self) -> Dict[str, str]:
-        """The environment with which the program `simbatch` has the same credential."""
-        return {} if self._token is None else {"SVC_TOKEN": self._token}
+        """The environment with which the program `simbatch` has the same credential and trusts the same certificates."""
+        token = {} if self._token is None else {"SVC_TOKEN": self._token}
+        return token if self._ca_file is None else {**token, "NODE_EXTRA_CA_CERTS": os.fspath(self._ca_file)}
 
     def move(self, endpoint: str) -> None:
         """Continues with the coordinator at another address."""

@@ -17,6 +17,7 @@ from .continued import continued
 if TYPE_CHECKING:
     from ..evaluator.evaluator import Evaluator
     from ..study.description import StudyDescription
+    from ..study.probe import Probe
 
 
 def connect(
@@ -140,6 +141,17 @@ class Coordinator(Connection):
         if version is not None or inputs is not None or fixed is not None or timeout_s != 0:
             raise TypeError("version, inputs, fixed and timeout_s are those of the study; leave them out")
         return study_evaluator(self, for_points(simulation, budget), outputs, options)
+
+    def probe(self, study: "StudyDescription", *, corners: bool = False) -> "Probe":
+        """Executes 2 d + 1 runs at this coordinator for the d dispersed inputs of a study, waits for them, and returns which inputs are read
+        and what each changes: see `Study.probe`, which executes them on this machine.
+
+        corners: also a run with all inputs low, and a run with all inputs high. Needs the program `simbatch` on this machine.
+        Raises StudyError for a study without a dispersed input or with chosen ones, ProgramNotFoundError, SimbatchError.
+        """
+        from ..study.probe import probe
+
+        return probe(study, self.transport, corners)
 
     def _sent(self, study: "StudyDescription", again: bool) -> Dict[str, Any]:
         """The answer to a submission. A repeated continuation executes nothing; any other submission has a key of its own."""

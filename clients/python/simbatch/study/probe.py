@@ -10,7 +10,7 @@ from ..errors import Fault, SimbatchError, study_error
 from ..local.program import simbatch
 
 if TYPE_CHECKING:
-    from ..batch.coordinator import Coordinator
+    from ..api.transport import Transport
     from .description import StudyDescription
 
 _INVALID, _WITHOUT_EFFECT = 65, 6
@@ -59,9 +59,8 @@ def _changes(end: Mapping[str, Any]) -> str:
     return ", ".join(shown + [f"{more} more"] * (more > 0)) or "same"
 
 
-def probe(study: "StudyDescription", coordinator: "Coordinator", corners: bool) -> Probe:
+def probe(study: "StudyDescription", transport: "Transport", corners: bool) -> Probe:
     """Executes the probe of a study at a coordinator and waits for it. Raises StudyError, SimbatchError."""
-    transport = coordinator.transport
     arguments = ["probe", "-", "--endpoint", transport.endpoint, "--output", "json", *(["--corners"] if corners else [])]
     ended = simbatch(arguments, text=json.dumps(study.submission()), env=transport.variables)
     if ended.returncode == _INVALID:

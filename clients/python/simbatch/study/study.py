@@ -127,7 +127,7 @@ class Study(StudyDescription):
         nominal run with every input at its median, and each input alone at its 1 % and 99 % quantile, all with one random draw.
 
         corners: also a run with all inputs low, and a run with all inputs high. workers, keep, folder: as `run` takes them. The runs are a study of
-        their own with the label `probe`. On a pool: `simbatch probe`.
+        their own with the label `probe`. On a pool: `sb.connect(url).probe(study)`, or `simbatch probe`.
         Raises StudyError for a study without a dispersed input or with chosen ones, SimbatchError.
         """
         from ..local.embedded import embedded
@@ -135,7 +135,7 @@ class Study(StudyDescription):
 
         local = embedded(folder, keep=keep)
         local.runner_for(self, workers)
-        return probe(self, local.coordinator(), corners)
+        return probe(self, local.coordinator().transport, corners)
 
     def evaluator(
         self,
