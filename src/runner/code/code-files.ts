@@ -25,7 +25,7 @@ const LANGUAGES: readonly (readonly string[])[] = [
 ];
 /** Folders that have files of others or of earlier runs, where no git says so. */
 const NEVER_CODE = new Set(['__pycache__', 'node_modules']);
-/** What the output of programs is redirected to, that of this runner among them; code only where git tracks it, or a pattern chooses it. */
+/** Files that the output of programs is redirected to, that of this runner among them; code only where git tracks it, or a pattern chooses it. */
 const LOG = /\.log$|^nohup\.out$|^slurm-.*\.out$/;
 
 /** A list that is wanted. Paths are absolute and in bytes. */

@@ -34,7 +34,7 @@ describe('runner/code: the identity of files', () => {
     return code.commit('sim');
   }
 
-  /** By git, but for untracked files of output, which are no code. */
+  /** By git, but for untracked files of output, which do not count as code. */
   function isDirty(): boolean {
     const lines = code.git('sim', 'status', '--porcelain', '--untracked-files=all', '--', '.').split('\n');
     return lines.some((it) => it !== '' && !/^\?\? (.*\/)?([^/]*\.log|nohup\.out|slurm-[^/]*\.out)$/.test(it));
@@ -58,7 +58,7 @@ describe('runner/code: the identity of files', () => {
       dirty: false,
     },
     {
-      name: 'files with the output of programs, which nobody ignores',
+      name: 'files with the output of programs, which no rule ignores',
       change: () =>
         code.write({ 'sim/nohup.out': 'a', 'sim/slurm-17.out': 'b', 'sim/lib/runner.LOG': '', 'sim/lib/all.log': 'c' }),
       // Names of other cases are not theirs.
