@@ -101,7 +101,7 @@ class Supervisor:
         self._users: Dict[socket.socket, bytearray] = {}
         self._admitted: Set[socket.socket] = set()
         self._kept = self._stopping = False
-        self._until = time.monotonic() + FIRST_USER_S
+        self._until = 0.0
         self._port = 0
         self.url = ""
         self._coordinator = Child("coordinator", [], folder, {})
@@ -117,6 +117,8 @@ class Supervisor:
             self._start_coordinator()
             self._selector.register(self._server, selectors.EVENT_READ)
             self._announce()
+            # No user can connect before: on a busy machine the coordinator takes longer to start than users may take.
+            self._until = time.monotonic() + FIRST_USER_S
             for spec in self._stored():
                 self._runner(spec)
             while not self._stopping and (self._kept or self._admitted or time.monotonic() < self._until):
