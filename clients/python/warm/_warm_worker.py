@@ -72,8 +72,9 @@ class Worker:
             self.ends.append(end)
         os.mkfifo(given["pipe"], 0o600)
         self.channel = self._connect(given["socket"], "control")
-        # Opens as soon as the runner has opened its side.
+        # Opens as soon as the runner has opened its side, which leaves the name until then.
         self.pipe = os.open(given["pipe"], os.O_RDONLY | os.O_CLOEXEC)
+        os.unlink(given["pipe"])
         self.orders = {}
         self.buffer = b""
         self.next_look = 0.0

@@ -64,7 +64,8 @@ function suite(mode: RunnerMode): void {
 
   function directoryOf(job: FakeJob): string {
     const run = String(job.job.run_config.run_id).padStart(8, '0');
-    return join(site.folder, 'out', job.job.batch_id, run, 'attempt-1');
+    // A run that its worker had not begun when it ended is given out once more.
+    return join(site.folder, 'out', job.job.batch_id, run, `attempt-${job.attempt}`);
   }
   it('is started, executed under the run contract and completed with its files and metadata', async () => {
     const job = await behave('succeed', { parameters: { mass: 2.25 }, seed: 9223372036854775807n });

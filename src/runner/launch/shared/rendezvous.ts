@@ -2,7 +2,7 @@
  * The place where workers connect to the runner: a socket in a folder that only this user may enter. Each worker brings a
  * secret of its own, three connections, and a named pipe.
  */
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,14 +34,15 @@ export interface RunNumbers {
 }
 
 export class NumberPipe implements RunNumbers {
+  readonly #path: string;
   readonly #fd: number;
   #isClosed = false;
 
-  /** The worker has made the pipe. @throws the system's error. */
+  /** The worker has made the pipe, and removes its name when it has opened it, too. @throws the system's error. */
   constructor(path: string) {
     const { O_RDWR, O_NONBLOCK } = constants;
+    this.#path = path;
     this.#fd = openSync(path, O_RDWR | O_NONBLOCK);
-    unlinkSync(path);
   }
 
   give(ids: readonly number[]): void {
@@ -68,6 +69,8 @@ export class NumberPipe implements RunNumbers {
     if (this.#isClosed) return;
     this.#isClosed = true;
     closeSync(this.#fd);
+    // A worker that ended before has left it.
+    rmSync(this.#path, { force: true });
   }
 }
 
