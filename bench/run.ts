@@ -24,6 +24,7 @@ const BENCHES: Record<string, { load: () => Promise<Bench>; isLong?: true }> = {
   rounds: { load: () => import('./rounds.ts') },
   lists: { load: () => import('./lists.ts') },
   table: { load: () => import('./table.ts') },
+  histories: { load: () => import('./histories.ts') },
   pool: { load: () => import('./pool.ts') },
   floors: { load: () => import('./floors.ts') },
   fairness: { load: () => import('./fairness.ts') },

@@ -4,17 +4,23 @@
  */
 import { assign, emit, setup, type SnapshotFrom } from 'xstate';
 import type { BatchContext, BatchHistoryType, BatchInput } from '../src/contract/types.ts';
-import { INITIAL_COUNTERS, activeRuns, pendingRuns, releasedRuns, untouchedRuns } from './batch-parts/counts.ts';
+import {
+  INITIAL_COUNTERS,
+  activeRuns,
+  awaitsCanaryStudy,
+  hasFailedCanary,
+  pendingRuns,
+  releasedRuns,
+  untouchedRuns,
+} from './batch-parts/counts.ts';
 import { tally, type Counters } from './batch-parts/tally.ts';
 import { begins, canaryDeadline, canaryFails, canaryPasses, withAmendment, withEntry } from './batch-parts/history.ts';
-import type { BatchEnded, BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
+import { cancelReasonOf, ended, failures } from './batch-parts/ends.ts';
+import type { BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
 export { tally };
 export type { BatchContext, BatchInput };
-
-/** The number of runs that failed: crashed, timed out or lost, but not terminated early. */
-const failures = (c: Counters): number => c.failed + c.timedOut - (c.terminated ?? 0);
 
 /** True when the changes bring an open batch to its limit on failures. */
 function reachesMaxFailures(c: BatchContext, event: BatchEvent): boolean {
@@ -30,29 +36,12 @@ const isOver = (c: BatchContext): boolean => c.growing === undefined && isIdle(c
 const wasCancelled = (c: BatchContext): boolean => c.cancelRequested && c.settledAtRunId === undefined;
 const allCancelled = (c: BatchContext): boolean => c.totalJobs > 0 && c.cancelled === c.totalJobs;
 
-const ended = (status: BatchEnded['status'], context: BatchContext): BatchEnded => ({
-  type: 'batch.ended',
-  batchId: context.batchId,
-  status,
-  now: context.endedAtMs ?? context.createdAtMs,
-});
-
 /** The transitions to the end of the study, taken once all its jobs are terminal. */
 const ends = [
   { guard: 'overAndCancelled', target: 'Cancelled', actions: 'emitCancelled' },
   { guard: 'overWithResults', target: 'Completed', actions: 'emitCompleted' },
   { guard: 'over', target: 'Failed', actions: 'emitFailed' },
 ] as const;
-
-/** The reason of a cancellation: the client's, the rule by which the study stops, or the limit on failures. */
-function cancelReasonOf(c: BatchContext, event: BatchEvent): string | undefined {
-  if (event.type === 'CANCEL') return event.reason;
-  if (event.type === 'SETTLE')
-    return c.stopWhen === 'precise'
-      ? `every precision was reached at run ${event.runId}`
-      : `every requirement was settled at run ${event.runId}`;
-  return `${failures(c)} runs failed, which reaches max_failures (${c.maxFailures ?? 0})`;
-}
 
 /** The entry of the history for an event of the flow, and for a cancellation. */
 const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType>>> = {
@@ -84,6 +73,10 @@ const flowTransitions = {
   UNBLOCK: { guard: 'blocked', actions: ['unblock', 'emitUnblocked'] },
   RELEASE: { guard: 'withheld', actions: ['release', 'note', 'emitReleased'] },
   CANARY_LATE: { guard: 'canaryLate', actions: ['letThreeDecide', 'note', 'emitCanaryLate'] },
+  CANARY_ENDED: [
+    { guard: 'canaryStudyPasses', actions: ['releaseOthers', 'noteCanaryPassed', 'emitCanaryPassed'] },
+    { guard: 'canaryStudyFails', actions: ['failCanary', 'noteCanaryFailed', 'emitCanaryFailed'] },
+  ],
 } as const;
 
 /** The rounds of a batch that grows. */
@@ -125,6 +118,9 @@ export const batchMachine = setup({
     canaryFails: ({ context, event }) => event.type === 'JOBS_CHANGED' && canaryFails(context, event.changes, tally),
     canaryLate: ({ context, event }) => event.now >= (canaryDeadline(context)?.atMs ?? Infinity),
     withheld: ({ context }) => releasedRuns(context) < context.totalJobs,
+    canaryStudyPasses: ({ context: c, event }) => awaitsCanaryStudy(c) && event.type === 'CANARY_ENDED' && event.passed,
+    canaryStudyFails: ({ context: c, event }) =>
+      awaitsCanaryStudy(c) && !hasFailedCanary(c) && event.type === 'CANARY_ENDED' && !event.passed,
     canaryFailsAtOnce: ({ context, event }) => begins(event) && canaryFails(context, event.changes, tally),
     someBegun: ({ event }) => begins(event),
   },
@@ -225,6 +221,7 @@ export const batchMachine = setup({
     })),
     /** The time of the release stays: a later failure does not withhold the other runs again. */
     releaseOthers: assign(({ event }) => ({ releasedAtMs: event.now })),
+    failCanary: assign(({ event }) => ({ canaryFailedAtMs: event.now })),
     letThreeDecide: assign(({ event }) => ({ canaryLateAtMs: event.now })),
     note: assign(({ context, event }) => ({
       history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event)),
@@ -254,12 +251,14 @@ export const batchMachine = setup({
     ...input,
     designHash: input.designHash,
     canaryRuns: input.canaryRuns,
+    canaryBatch: input.canaryBatch,
     maxFailures: input.maxFailures,
     requirements: input.requirements,
     stopWhen: input.stopWhen,
     priority: input.priority,
     pinsCode: input.pinsCode,
     pinnedCode: input.pinnedCode,
+    needs: input.needs,
     labels: input.labels,
     judgement: input.judgement,
     reuse: input.reuse,

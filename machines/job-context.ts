@@ -45,6 +45,7 @@ const RETRIED: Readonly<Record<FailReason, boolean>> = {
   early_termination: false,
   invalid: false,
   timeout: false,
+  'files-gone': false,
 };
 
 /** True when the failure of an attempt requeues the job and uses up a retry. */

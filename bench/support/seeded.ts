@@ -6,6 +6,7 @@ import { INITIAL_HISTORY, type JobContext } from '../../machines/job-context.ts'
 import { INITIAL_COUNTERS, type BatchContext } from '../../machines/batch.ts';
 import type { HeldAttempt, RunnerContext } from '../../machines/runner-context.ts';
 import { jobId, newBatchId } from '../../src/domain/ids.ts';
+import { encodeHistory } from '../../src/domain/histories/values.ts';
 import { SAMPLING_SCHEME } from '../../src/domain/sampling/sampler.ts';
 import type { BatchStatus, JobStatus, Uuid } from '../../src/contract/types.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
@@ -46,6 +47,33 @@ export async function seedOutputs(
   const store = await openStore(directory);
   try {
     return await seedFinished(store, runs, metadataOf);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Fills the directory with a finished study of one history, `nz_g`, with these times. */
+export async function seedHistories(directory: string, runs: number, points: number): Promise<Uuid> {
+  const store = await openStore(directory);
+  try {
+    const batchId = await seedFinished(store, runs);
+    const submission = study(runs);
+    submission.config.histories = [{ variable: 'nz_g', at: { from: 0, to: (points - 1) / 10, step: 0.1 }, units: 'g' }];
+    await store.write([[keys.submission(batchId), encodeSubmission(submission, 42)]]);
+    const values = new Float64Array(points);
+    for (let from = 0; from < runs; from += 500) {
+      const changes = new Map<string, string>();
+      for (let run = from; run < Math.min(runs, from + 500); run += 1) {
+        // The last tenth of each second run is missing.
+        for (let at = 0; at < points; at += 1)
+          values[at] = run % 2 === 1 && at > points * 0.9 ? Number.NaN : 9.81 * Math.sin(run + at / 50);
+        changes.set(keys.history(batchId, 0, run), encodeHistory(values));
+        const id = jobId(batchId, run);
+        changes.set(keys.result(id), JSON.stringify({ ...reportedResult(id, RESULT, null, 1000), history_count: 1 }));
+      }
+      await store.write(changes);
+    }
+    return batchId;
   } finally {
     await store.close();
   }

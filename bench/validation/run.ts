@@ -1,20 +1,24 @@
 /**
  * `npm run build && node dist/bench/validation/run.js [name ...]`: computes the coverage of the intervals and the error of verdicts and tests, and
- * writes these tables, or all, into docs/analysis.md and docs/precision.md. All draws are from fixed seeds: the tables change only with the code.
+ * writes these tables, or all, into docs/analysis.md, docs/precision.md and docs/histories.md. All draws are from fixed seeds: the tables change only with the code.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
+import { bandCoverage } from './bands.ts';
 import { designCoverage, meanCoverage, quantileCoverage } from './coverage.ts';
 import { boundCoverage, sequentialCost, sequentialErrors } from './error-rates.ts';
 import { printedCoverage } from './printed.ts';
+import { rareCoverage, rareFresh, rarePeers } from './rare/table.ts';
 import { replicateCoverage } from './replicates.ts';
 import { sensitivityErrors } from './sensitivity-errors.ts';
 import { stoppingCoverage } from './stopping.ts';
 import { markdown, placeOf, withTables } from './tables.ts';
 
 /** The pages; each table has its place in one of them. */
-const PAGES = ['docs/analysis.md', 'docs/precision.md'].map((it) => join(packageRoot, it));
+const PAGES = ['docs/analysis.md', 'docs/precision.md', 'docs/rare-events.md', 'docs/histories.md'].map((it) =>
+  join(packageRoot, it),
+);
 
 const MAKERS = {
   'sequential-error': sequentialErrors,
@@ -27,6 +31,10 @@ const MAKERS = {
   'sensitivity-error': sensitivityErrors,
   'stopping-coverage': stoppingCoverage,
   'replicate-coverage': replicateCoverage,
+  'rare-fresh': rareFresh,
+  'rare-coverage': rareCoverage,
+  'rare-peers': rarePeers,
+  'band-coverage': bandCoverage,
 };
 
 const asked = process.argv.slice(2);

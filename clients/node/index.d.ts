@@ -40,6 +40,13 @@ export interface Run {
    */
   result(outputs: Readonly<Record<string, unknown>>): void;
   /**
+   * Gives a history of the run itself, instead of the runner that makes it of telemetry. `name`: of a history that the study
+   * declares; `values`: a number for each of its times, null or NaN where there is none. A runner fails the run if the study declares
+   * another number of times; a history that it does not declare is left out, with a note. Throws TypeError for values that
+   * are not numbers, RangeError for infinite ones, the system's error when metadata.json cannot be written.
+   */
+  history(name: string, values: readonly (number | null)[] | Float64Array | Float32Array): void;
+  /**
    * Sends the telemetry that waits. Happens by itself when the program exits. Ends after 5 s in which the runner takes
    * nothing, and after 30 s in any case.
    */

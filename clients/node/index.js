@@ -51,8 +51,22 @@ class Run {
   }
 
   result(outputs) {
+    this.#write(plain(outputs));
+  }
+
+  history(name, values) {
+    if (typeof name !== 'string') throw new TypeError('the name of a history is a text');
+    const { histories } = this.#written();
+    this.#write({ histories: { ...(isObject(histories) ? histories : {}), [name]: historyValues(name, values) } });
+  }
+
+  #written() {
+    return (this.#results ??= existing(join(this.outputDir, 'metadata.json')));
+  }
+
+  #write(members) {
     const path = join(this.outputDir, 'metadata.json');
-    const results = { ...(this.#results ?? existing(path)), ...plain(outputs) };
+    const results = { ...this.#written(), ...members };
     const part = join(this.outputDir, `.metadata.json.${process.pid}`);
     writeFileSync(part, `${JSON.stringify(results, null, 2)}\n`);
     // Replaced atomically, so that a concurrent reader never finds a part.
@@ -137,6 +151,20 @@ function existing(path) {
   } catch {
     return {};
   }
+}
+
+/** The values of a history in JSON's own types. */
+function historyValues(name, values) {
+  if (!Array.isArray(values) && !(ArrayBuffer.isView(values) && 'length' in values))
+    throw new TypeError(`the history ${name} is a list of numbers`);
+  return Array.from(values, (value, index) => {
+    if (value === null || Number.isNaN(value)) return null;
+    if (typeof value !== 'number')
+      throw new TypeError(`${name}[${index}]: a value of a history is a number or null, not ${typeof value}`);
+    if (!Number.isFinite(value))
+      throw new RangeError(`${name}[${index}]: a value of a history is finite, or NaN where there is none`);
+    return value;
+  });
 }
 
 /** The outputs in JSON's own types. */

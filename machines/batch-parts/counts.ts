@@ -35,6 +35,10 @@ function canarySet(c: BatchContext): number {
 /** How many of so many canary runs must complete: all of one or two, two thirds of more. */
 const neededOf = (runs: number): number => (runs < LEAST_TO_DECIDE ? runs : Math.ceil((2 * runs) / 3));
 
+/** True while the runs wait for the canary study, whether it runs or has failed. */
+export const awaitsCanaryStudy = (c: BatchContext): boolean =>
+  c.canaryBatch !== undefined && c.releasedAtMs === undefined;
+
 /** True when enough canary runs are Completed, or the other runs were released by hand. */
 export const hasPassedCanary = (c: BatchContext): boolean =>
   c.canaryRuns === undefined || c.releasedAtMs !== undefined || c.completed >= neededOf(canarySet(c));
@@ -43,10 +47,14 @@ export const hasPassedCanary = (c: BatchContext): boolean =>
  * The number of runs, counted from the first, that may be claimed now. While it ends at the canary runs, no other run can
  * have completed, so the batch's own counter says when enough of them have.
  */
-export const releasedRuns = (c: BatchContext): number => (hasPassedCanary(c) ? c.totalJobs : canarySet(c));
+export const releasedRuns = (c: BatchContext): number => {
+  if (awaitsCanaryStudy(c)) return 0;
+  return hasPassedCanary(c) ? c.totalJobs : canarySet(c);
+};
 
-/** True when too many canary runs ended without completing, so that the other runs wait for a release. */
+/** True when too many canary runs, or the canary study, ended without completing, so that the other runs wait for a release. */
 export function hasFailedCanary(c: BatchContext): boolean {
+  if (awaitsCanaryStudy(c)) return c.canaryFailedAtMs !== undefined;
   const released = releasedRuns(c);
   if (released >= c.totalJobs) return false;
   const isOut = activeRuns(c) === 0 && c.requeued === 0 && c.next + c.cancelledAhead >= released;
@@ -74,6 +82,7 @@ export const INITIAL_COUNTERS = {
   pausedAtMs: undefined,
   pauseReason: undefined,
   canaryLateAtMs: undefined,
+  canaryFailedAtMs: undefined,
   releasedAtMs: undefined,
   settledAtRunId: undefined,
   releaseReason: undefined,

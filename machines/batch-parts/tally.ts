@@ -69,6 +69,7 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
         c.claimed += 1;
         c.startedAtMs ??= change.now;
         if (change.requeued) c.requeued -= 1;
+        else if (isAhead(context, c, change)) c.cancelledAhead += 1;
         else passCursor(c, change);
         break;
       case 'job.started':
@@ -101,6 +102,10 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
   }
   return c;
 }
+
+/** True for a run of an extraction that is claimed before others: its files are on the runner, and theirs are not. */
+const isAhead = ({ parent }: BatchContext, c: Counters, { index, runId }: { index?: number; runId: number }): boolean =>
+  parent?.relation === 'extraction' && (index ?? runId) > c.next;
 
 /** Moves the cursor after an untouched run. All runs between the cursor and this run were cancelled one by one. */
 function passCursor(c: Counters, { index, runId }: { index?: number; runId: number }): void {

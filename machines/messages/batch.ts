@@ -16,6 +16,8 @@ export type BatchEvent =
   /** The canary runs have taken long. */
   | { type: 'CANARY_LATE'; now: number }
   | { type: 'RELEASE'; reason?: string; now: number }
+  /** The canary study has ended; `passed`: with every run Completed. */
+  | { type: 'CANARY_ENDED'; passed: boolean; now: number }
   /** A round of so many runs. */
   | { type: 'APPEND'; count: number; now: number }
   /** No further round follows. */
@@ -52,6 +54,10 @@ export interface BatchEnded {
   type: 'batch.ended';
   batchId: Uuid;
   status: 'Completed' | 'Failed' | 'Cancelled';
+  /** Its canary study, which is cancelled when this one ends Cancelled; absent: it has none. */
+  canaryBatch?: Uuid;
+  /** The study that waits for this canary study, and whether its runs may start; absent: it is not a canary study. */
+  canaryOf?: { batchId: Uuid; passed: boolean };
   now: number;
 }
 

@@ -22,8 +22,10 @@ interface Definition<Q extends QueryParameters, A extends NamedSchema, E> {
   takesFacts?: true;
   /** Refuses a query that no study can answer, before runs are read. @throws RangeError */
   check?(query: QueryOf<Q>): unknown;
-  /** The study after, in a comparison. @throws SimbatchError `unknown-batch` */
-  other?(query: QueryOf<Q>): Uuid;
+  /** The other study of the question, where it has one. @throws SimbatchError `unknown-batch` */
+  other?(query: QueryOf<Q>): Uuid | undefined;
+  /** True for a query about all studies that were submitted together, which are in `AnsweredStudy.repeats` then. */
+  joinsRepeats?(query: QueryOf<Q>): boolean;
   /**
    * The answer. `other` is the study after in a comparison, else the same study.
    * @throws RangeError for a name that the study does not have and for a number out of its range

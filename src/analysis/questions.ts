@@ -9,11 +9,14 @@ import type { AnsweredStudy } from './table/answered-study.ts';
 import { answer } from './questions/outcome/answer.ts';
 import { attribution } from './questions/attribution.ts';
 import { evidence } from './questions/outcome/evidence.ts';
+import { band } from './questions/band.ts';
 import { compare } from './questions/compare.ts';
 import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
 import { indices } from './questions/indices.ts';
+import { rareEvent } from './questions/outcome/rare-event.ts';
 import { precision } from './questions/outcome/precision.ts';
+import { probe } from './questions/probe.ts';
 import { sensitivity } from './questions/sensitivity.ts';
 import { summary } from './questions/summary.ts';
 import { telemetryBand } from './questions/telemetry-band.ts';
@@ -28,11 +31,14 @@ export const QUESTIONS = [
   distributions,
   verdicts,
   precision,
+  rareEvent,
   sensitivity,
   indices,
+  probe,
   attribution,
   convergence,
   worst,
+  band,
   telemetryBand,
   compare,
   transitions,
@@ -53,6 +59,8 @@ export interface Asked<N extends QuestionName = QuestionName> {
   query: QuestionQuery<N>;
   /** The batches of the family whose runs are pooled, `batchId` among them, oldest first; absent: this batch alone. */
   members?: readonly Uuid[];
+  /** The batches that were submitted together with this one, `batchId` among them, the first study first; absent: this batch alone. */
+  repeats?: readonly Uuid[];
 }
 
 const BY_NAME: ReadonlyMap<string, Question> = new Map(QUESTIONS.map((it) => [it.name, it as unknown as Question]));
@@ -61,14 +69,19 @@ const BY_NAME: ReadonlyMap<string, Question> = new Map(QUESTIONS.map((it) => [it
 export const questionOf = (name: QuestionName): Question => BY_NAME.get(name)!;
 
 /** The studies that a question is about. @throws SimbatchError `unknown-batch` for an id in the query that is malformed */
-export function batchesOf({ name, batchId, query, members = [batchId] }: Asked): Uuid[] {
+export function batchesOf({ name, batchId, query, repeats, members = [batchId] }: Asked): Uuid[] {
+  if (repeats !== undefined) return [...repeats];
   const other = questionOf(name).other?.(query as never);
   return other === undefined ? [...members] : [batchId, other];
 }
 
 /** Refuses a query that no study can answer. @throws SimbatchError `malformed-query` */
 export function checkAsked({ name, query }: Pick<Asked, 'name' | 'query'>): void {
-  refusing(() => questionOf(name).check?.(query as never));
+  try {
+    questionOf(name).check?.(query as never);
+  } catch (error) {
+    throw refusal(error);
+  }
 }
 
 /**
@@ -79,18 +92,16 @@ export async function answerTo(
   { name, query }: Pick<Asked, 'name' | 'query'>,
   [study, other = study]: readonly [AnsweredStudy, AnsweredStudy?],
 ): Promise<object> {
-  return (await refusing(() => questionOf(name).answer(study, query as never, other))) as object;
+  try {
+    return (await questionOf(name).answer(study, query as never, other)) as object;
+  } catch (error) {
+    throw refusal(error);
+  }
 }
 
 /** The answer by what `answerTo` returns, which is the answer itself of most questions. */
 export const concluded = (name: QuestionName, found: object, situation?: StudySituation): object =>
   (questionOf(name).conclude?.(found, situation) as object | undefined) ?? found;
 
-function refusing<T>(act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof RangeError) throw new SimbatchError('malformed-query', error.message, { cause: error });
-    throw error;
-  }
-}
+const refusal = (error: unknown): unknown =>
+  error instanceof RangeError ? new SimbatchError('malformed-query', error.message, { cause: error }) : error;

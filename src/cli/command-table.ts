@@ -190,7 +190,7 @@ export const COMMANDS: readonly Entry[] = [
       load: async () => (await import('./commands/studies/flow.ts')).resumeCommand(),
     },
     release: {
-      summary: 'assign the runs after the canary runs of a study',
+      summary: 'assign the runs that wait for the canary runs or the canary study of a study',
       load: async () => (await import('./commands/studies/flow.ts')).releaseCommand(),
     },
     cancel: {
@@ -231,6 +231,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: "Sobol' indices of an output, with a design for them",
       load: async () => (await import('./commands/analysis/indices.ts')).indicesCommand(),
     },
+    rare: {
+      summary: 'the probability of a rare violation, with bounds',
+      load: async () => (await import('./commands/rounds/rare.ts')).rareCommand(),
+    },
     diff: {
       summary: 'compare two studies',
       load: async () => (await import('./commands/analysis/causes.ts')).diffCommand(),
@@ -238,6 +242,14 @@ export const COMMANDS: readonly Entry[] = [
     worst: {
       summary: 'the runs with the most extreme values',
       load: async () => (await import('./commands/analysis/summary.ts')).worstCommand(),
+    },
+    band: {
+      summary: 'the band of a history over all runs',
+      load: async () => (await import('./commands/histories/band.ts')).bandCommand(),
+    },
+    histories: {
+      summary: 'the histories of a study, and their values',
+      load: async () => (await import('./commands/histories/histories.ts')).historiesCommand(),
     },
     convergence: {
       summary: 'how an estimate settles',
@@ -258,6 +270,10 @@ export const COMMANDS: readonly Entry[] = [
     audit: {
       summary: 'repeat a part of the runs elsewhere, and compare',
       load: async () => (await import('./commands/studies/audit.ts')).auditCommand(),
+    },
+    extract: {
+      summary: 'ask finished runs new questions, of their telemetry',
+      load: async () => (await import('./commands/histories/extract.ts')).extractCommand(),
     },
     manifest: {
       summary: 'write or verify the manifest of a study',

@@ -6,7 +6,7 @@ export const EXIT = {
   ok: 0,
   /** An unexpected failure; stderr has the cause. */
   failed: 1,
-  /** A watched study ended Failed or Cancelled. */
+  /** A watched study ended Failed or Cancelled, or its canary has failed and its runs wait. */
   studyFailed: 2,
   /** With --strict: the study is Completed, but some of its runs failed. */
   runsFailed: 3,

@@ -13,7 +13,8 @@ import { sleep, systemClock } from '../base/clock.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 const STOP_MS = 10_000;
-const READY_MS = 30_000;
+/** Generous: on a busy machine the start of a process has taken half a minute. */
+const READY_MS = 120_000;
 /** Number of log lines shown when a process fails. */
 const KEPT_LINES = 12;
 

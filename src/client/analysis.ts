@@ -1,9 +1,9 @@
 /** Questions about a study, as `Client.analysis`. An answer that is still being computed is waited for. */
 import { sleep, systemClock } from '../base/clock.ts';
 import type { QuestionAnswer, QuestionName, QuestionQuery } from '../analysis/questions.ts';
-import type { TABLE_QUERY } from '../contract/answers/queries.ts';
+import type { HISTORIES_QUERY, TABLE_QUERY } from '../contract/answers/queries.ts';
 import type { QueryOf } from '../contract/queries.ts';
-import type { CodeVersionList, StudyTable, Uuid } from '../contract/types.ts';
+import type { CodeVersionList, JobHistories, StudyTable, Uuid } from '../contract/types.ts';
 import { DEFAULT_PAGE, position } from './pages.ts';
 import type { QueryValue, Transport } from './transport.ts';
 
@@ -64,6 +64,19 @@ export class Analysis {
   table(batchId: Uuid, query: QueryOf<typeof TABLE_QUERY> = {}): AsyncIterable<Uint8Array> {
     const path = ['batches', batchId, 'table'];
     return this.#transport.stream({ method: 'GET', path, query: { ...query }, extraMs: TABLE_MS });
+  }
+
+  /** The bytes of one history of the runs of a study as they arrive, in the `format` of the query (`ndjson` without one). */
+  histories(batchId: Uuid, query: QueryOf<typeof HISTORIES_QUERY>): AsyncIterable<Uint8Array> {
+    const path = ['batches', batchId, 'histories'];
+    return this.#transport.stream({ method: 'GET', path, query: { ...query }, extraMs: TABLE_MS });
+  }
+
+  /** The histories of a run that has ended. @throws ApiError 404 `result-not-ready` before */
+  jobHistories(jobId: Uuid): Promise<JobHistories> {
+    return this.#transport
+      .send<JobHistories>({ method: 'GET', path: ['jobs', jobId, 'histories'] })
+      .then(({ body }) => body);
   }
 
   /** One page of a table of runs; `next` is the `cursor` of the one after, undefined on the last page. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { filePathFault } from '../domain/runs/file-path.ts';
+import { filePathFault } from '../domain/files/file-path.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import type { RunFile, Uuid } from '../contract/types.ts';
 import type { Files, OpenFile } from './files.ts';

@@ -12,6 +12,8 @@ import type {
   FileRequestsResponse,
   JobResult,
   LiveTelemetry,
+  ParentFiles,
+  ParentFilesRequest,
   RunFiles,
   UploadCompleteRequest,
   UploadRequest,
@@ -127,6 +129,15 @@ export class Files {
     options: { signal?: AbortSignal } = {},
   ): Promise<CheckpointResponse> {
     return this.#store(['jobs', jobId, 'checkpoint'], request, options);
+  }
+
+  /** The files of the run that a run of an extraction is about, for the runner of its current attempt. */
+  openParentFiles(
+    jobId: Uuid,
+    request: ParentFilesRequest,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ParentFiles> {
+    return this.#store(['jobs', jobId, 'parent-files'], request, options);
   }
 
   /** Signs addresses for the files of a checkpoint. */

@@ -1,5 +1,14 @@
-/** Requests that continue a study, and change how its runs are judged. */
-import type { BatchSubmission, Judgement, JudgementRequest, SubmissionResponse, Uuid } from '../contract/types.ts';
+/** Requests that continue a study, change how its runs are judged, and ask its finished runs new questions. */
+import type {
+  BatchSubmission,
+  ExtractionList,
+  ExtractionRequest,
+  ExtractionResponse,
+  Judgement,
+  JudgementRequest,
+  SubmissionResponse,
+  Uuid,
+} from '../contract/types.ts';
 import type { Transport } from './transport.ts';
 
 /** A repeat with the same key and request returns the first answer and changes nothing. */
@@ -32,5 +41,22 @@ export class StudyChanges {
     const path = ['batches', batchId, 'judgement'];
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
     return (await this.#transport.send<Judgement>({ method: 'POST', path, body: request, headers })).body;
+  }
+
+  /** Creates a batch that computes derived outputs and histories of the telemetry of finished runs. */
+  async extract(
+    batchId: Uuid,
+    request: ExtractionRequest,
+    { idempotencyKey: key }: Repeatable = {},
+  ): Promise<ExtractionResponse> {
+    const path = ['batches', batchId, 'extractions'];
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    return (await this.#transport.send<ExtractionResponse>({ method: 'POST', path, body: request, headers })).body;
+  }
+
+  /** The extractions of a batch, with the runs whose files were gone. */
+  async extractions(batchId: Uuid): Promise<ExtractionList> {
+    const path = ['batches', batchId, 'extractions'];
+    return (await this.#transport.send<ExtractionList>({ method: 'GET', path })).body;
   }
 }

@@ -11,12 +11,51 @@ export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
 /** The events of a round in the live feed. */
 export const ROUND_EVENTS = ['round-appended', 'round-complete'] as const;
 
-/** The sources of the rounds of an adaptive study. `external`: clients append them. */
-export const ADAPTIVE_ALGORITHMS = ['external'] as const;
+/** The algorithms of adaptive studies. `external`: clients append the rounds. `rare_event`: the coordinator does. */
+export const ADAPTIVE_ALGORITHMS = ['external', 'rare_event'] as const;
 export type AdaptiveAlgorithm = (typeof ADAPTIVE_ALGORITHMS)[number];
+
+/** The version of the estimation of rare events that this program has. Rounds and random keys name it. */
+export const RARE_EVENT_ALGORITHM = 'rare-event/1';
+/** The sources of the rounds of an adaptive study. */
+export const ROUND_SOURCES = ['external', RARE_EVENT_ALGORITHM] as const;
+/** The spaces of the rows of a round. */
+export const ROW_SPACES = ['parameters', 'normal'] as const;
+export type RowSpace = (typeof ROW_SPACES)[number];
+
+/** How a study of rare events counts runs without a score. */
+export const UNKNOWN_RULES = ['unknown', 'violated', 'unrelated'] as const;
+export type UnknownRule = (typeof UNKNOWN_RULES)[number];
+/** The phases of a study of rare events. */
+export const RARE_PHASES = ['search', 'tune', 'confirm', 'ended'] as const;
+export type RarePhase = (typeof RARE_PHASES)[number];
+/** Why a study of rare events has ended. */
+export const RARE_ENDS = [
+  'confirmed',
+  'settled',
+  'not-rare',
+  'not-reached',
+  'plateau',
+  'constant-output',
+  'no-output',
+  'too-many-unknown',
+  'too-few-violations',
+  'cancelled',
+] as const;
+export type RareEnd = (typeof RARE_ENDS)[number];
 
 /** How runs are kept apart: a process each, or processes that execute run after run. */
 export const ISOLATIONS = ['process', 'shared'] as const;
+
+/** How the value of a history between two samples is found. */
+export const INTERPOLATIONS = ['linear', 'previous'] as const;
+export type Interpolation = (typeof INTERPOLATIONS)[number];
+
+/** The derived outputs over samples that may be limited by `while`. */
+export const SAMPLE_TAKES = ['max', 'min', 'mean', 'first', 'last', 'integral', 'range'] as const;
+/** The kinds of derived outputs that are not expressions. */
+export const TAKES = [...SAMPLE_TAKES, 'value', 'time', 'duration', 'count', 'last_time_outside'] as const;
+export type Take = (typeof TAKES)[number];
 
 export const COMPRESSIONS = ['none', 'gzip', 'snappy', 'lz4'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
@@ -51,7 +90,15 @@ export const NOTIFICATION_TYPES = ['study.settled', 'study.ended', 'study.blocke
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
 /** The reason that a runner reports for a failure. `exit`, `signal` and `infrastructure` are retried; the others would recur. */
-export const FAIL_REASONS = ['exit', 'signal', 'early_termination', 'timeout', 'invalid', 'infrastructure'] as const;
+export const FAIL_REASONS = [
+  'exit',
+  'signal',
+  'early_termination',
+  'timeout',
+  'invalid',
+  'infrastructure',
+  'files-gone',
+] as const;
 export type FailReason = (typeof FAIL_REASONS)[number];
 
 /** The entries of a batch's history that are stored with it. */
@@ -156,9 +203,26 @@ export type Verdict = (typeof VERDICTS)[number];
 export const DIRECTIONS = ['largest', 'smallest'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
-/** How a study came of another one: more runs of its design, the same runs again, another version, a check of its results. */
-export const RELATIONS = ['extension', 'rerun', 'comparison', 'audit'] as const;
+/** The runs of a canary study. */
+export const CANARIES = ['nominal', 'corners'] as const;
+
+/**
+ * How a study came of another one: more runs of its design, the same runs again, another version, a check of its results, a check before its
+ * runs, outputs of the files of its runs, the same question with another seed.
+ */
+export const RELATIONS = ['extension', 'rerun', 'comparison', 'audit', 'probe', 'extraction', 'repeat'] as const;
 export type Relation = (typeof RELATIONS)[number];
+
+/** The words for a study that came of another one. */
+export const RELATION_WORDS: Readonly<Record<Relation, string>> = {
+  extension: 'extension',
+  rerun: 'rerun',
+  comparison: 'comparison',
+  audit: 'audit',
+  probe: 'canary study',
+  extraction: 'extraction',
+  repeat: 'repeat',
+};
 
 /** The states in which a run does not change any more. */
 export const TERMINAL_STATUSES = ['Completed', 'Failed', 'Timeout', 'Cancelled'] as const;
@@ -175,7 +239,7 @@ export type InputRead = (typeof INPUT_READS)[number];
 export const INPUT_EFFECTS = ['changes', 'none', 'unknown'] as const;
 export type InputEffect = (typeof INPUT_EFFECTS)[number];
 
-/** The factors of credibility of NASA-STD-7009 (2008) and 7009A (2016). */
+/** The eight factors of credibility of NASA-STD-7009A (2016, appendix E, table 3), and the people of NASA-STD-7009 (2008). */
 export const EVIDENCE_FACTORS = [
   'data-pedigree',
   'verification',
@@ -183,7 +247,7 @@ export const EVIDENCE_FACTORS = [
   'input-pedigree',
   'uncertainty-characterization',
   'results-robustness',
-  'use-history',
+  'ms-history',
   'management',
   'people-qualifications',
 ] as const;
@@ -192,6 +256,10 @@ export type EvidenceFactorId = (typeof EVIDENCE_FACTORS)[number];
 /** `time`: an instant; `mixed`: JSON values of several types, or lists. */
 export const COLUMN_TYPES = ['integer', 'number', 'boolean', 'time', 'text', 'mixed'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
+
+/** The formats of histories of all runs. */
+export const HISTORY_FORMATS = ['ndjson', 'csv', 'parquet', 'arrow'] as const;
+export type HistoryFormat = (typeof HISTORY_FORMATS)[number];
 
 export const TABLE_FORMATS = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];

@@ -35,6 +35,16 @@ export const LIMITS = {
   /** Batches of a family that one answer merges: they are read side by side. */
   mergedBatches: 100,
   conditions: 1_000,
+  /** Histories of a study, and times of each. */
+  histories: 32,
+  historyPoints: 2_048,
+  derived: 64,
+  /** Longest event, condition on telemetry or expression, in characters. */
+  expressionLength: 1_000,
+  /** Longest reason why a derived output has no value, in characters. */
+  missingReasonLength: 500,
+  /** Features that a runner states. */
+  features: 64,
   requirements: 100,
   precisions: 20,
   /** Most replicates in one study: a quantile is looked at on the runs of all of them. */

@@ -1,12 +1,14 @@
 /** The submission of a study: body of `POST /jobs`, and its answer. */
 import { Type, type Static } from 'typebox';
+import { AdaptiveConfig } from './adaptive/config.ts';
 import { precisions } from './answers/goals/precision.ts';
 import { labels } from './answers/goals/judgement.ts';
 import { outputs, requirements } from './answers/goals/requirements.ts';
-import { ADAPTIVE_ALGORITHMS, CODE_RULES, COMPRESSIONS, REUSE_RULES, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
+import { CANARIES, CODE_RULES, COMPRESSIONS, REUSE_RULES, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
 import { ComputeConfig, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
+import { historyMembers } from './histories/config.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
 
@@ -25,7 +27,9 @@ export const MonteCarloConfig = named(
   'MonteCarloConfig',
   'Number of runs and method of sampling.',
   submitted({
-    runs: int32('Number of runs; of an adaptive study the most runs that it may have.'),
+    runs: int32(
+      'Number of runs; of an adaptive study the most runs that it may have. 0 in a study of rare events: enough for its members.',
+    ),
     sampling_method: enumOf(
       SAMPLING_METHODS,
       "`latin_hypercube`: stratified, best coverage with few runs. `monte_carlo`: pure random. `quasi_monte_carlo`: low-discrepancy sequence. `saltelli`: blocks of runs for Sobol' indices. `adaptive`: runs are appended in rounds, up to `runs`.",
@@ -117,18 +121,9 @@ export const TelemetryConfig = named(
 );
 export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
-export const AdaptiveConfig = named(
-  'AdaptiveConfig',
-  'A study whose later runs depend on the results of earlier ones.',
-  submitted({
-    algorithm: enumOf(ADAPTIVE_ALGORITHMS, 'Who appends its rounds of runs. `external`: clients do.'),
-  }),
-);
-export type AdaptiveConfig = Static<typeof AdaptiveConfig>;
-
 export const BatchConfig = named(
   'BatchConfig',
-  'The study itself. All members but `correlations` and `adaptive` are required.',
+  'The study itself. All members but `correlations`, `adaptive`, `histories` and `derived` are required.',
   submitted({
     simulation: ref(SimulationConfig),
     monte_carlo: ref(MonteCarloConfig),
@@ -138,6 +133,8 @@ export const BatchConfig = named(
     telemetry: ref(TelemetryConfig),
     correlations: optionalNullable(correlations),
     adaptive: Type.Optional(ref(AdaptiveConfig)),
+    histories: optionalNullable(historyMembers.histories),
+    derived: optionalNullable(historyMembers.derived),
   }),
 );
 export type BatchConfig = Static<typeof BatchConfig>;
@@ -152,6 +149,12 @@ export const StudyPolicy = named(
         {
           minimum: 1,
         },
+      ),
+    ),
+    canary: Type.Optional(
+      enumOf(
+        CANARIES,
+        'A small study of its own (relation `probe`) that has to complete first; the runs wait until it has, or for a release. `nominal`: one run with every input at its median. `corners`: also a run with all inputs at their 1 % quantile, and one with all at their 99 % quantile. Not with `canary_runs`, nor for an adaptive study.',
       ),
     ),
     max_failures: Type.Optional(
@@ -260,7 +263,11 @@ export const Continuation = named(
     ),
     kept: pointers('Members in which the submission differs and that stay as the study has them.'),
     changed: pointers('Of a new study: the members in which the design differs from that of `previous`.'),
-    previous: Type.Optional(uuid('The newest study of the same name, whose design differs.')),
+    previous: Type.Optional(
+      uuid(
+        'The newest study of the same name, whose design differs; where `changed` is empty, a study of the same design whose canary study has failed.',
+      ),
+    ),
     sentence: text('The same for people.'),
   }),
 );
@@ -276,6 +283,12 @@ export const SubmissionResponse = named(
       ...int32('Estimate of its duration; null when it cannot be computed.'),
       type: ['integer', 'null'],
     }),
+    studies: Type.Optional(
+      listOf(
+        uuid('A batch.'),
+        'Of a study of rare events with several seeds: all its batches, `batch_id` first; absent otherwise.',
+      ),
+    ),
     warnings: Type.Optional(listOf(ref(SubmissionWarning), 'Absent without warnings.')),
     continuation: Type.Optional({ ...ref(Continuation), description: 'With `continue=true`.' }),
   }),

@@ -3,7 +3,7 @@
  * after the change is on disk; the promise of a reading resolves to data that is on disk.
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
-import { manifest, table } from './answers/operations.ts';
+import { histories, manifest, table } from './answers/operations.ts';
 import { cancelBatch, cancelJob } from './studies/cancel.ts';
 import { claim } from './runs/claims.ts';
 import { demand } from './runs/demand.ts';
@@ -13,7 +13,9 @@ import { findings } from './reads/findings.ts';
 import { launchers, reportLauncher } from './pool/launcher-reports.ts';
 import { auditBatch } from './studies/growth/audit.ts';
 import { auditAnswer } from './reads/audit-answer.ts';
+import { extractions } from './reads/extractions.ts';
 import { extendBatch } from './studies/growth/extend.ts';
+import { extractBatch } from './studies/growth/extract.ts';
 import { rerunBatch } from './studies/growth/rerun.ts';
 import { notifications } from './notifications/list.ts';
 import { pauseBatch, releaseBatch, resumeBatch } from './studies/flow.ts';
@@ -36,12 +38,14 @@ import {
   submission,
 } from './reads/resources.ts';
 import { jobResult } from './kernel/records/results.ts';
+import { jobHistories } from './histories/read.ts';
 import { complete, fail, reports, start } from './runs/reports.ts';
 import { jobFile } from './files/read-file.ts';
 import { jobFiles } from './files/run-files.ts';
 import { liveTelemetry } from './files/runner/live-telemetry.ts';
 import { filePart, fileRequests } from './files/runner/serve-files.ts';
 import { beginCheckpoint, completeCheckpoint, openCheckpoint } from './files/checkpoints/checkpoints.ts';
+import { parentFiles } from './files/parent-files.ts';
 import { beginUpload, completeUpload } from './files/uploads.ts';
 import { objectStoreState } from './files/object-store/store-watch.ts';
 import { backup, exportSnapshot } from './reads/export.ts';
@@ -68,6 +72,9 @@ const OPERATIONS = {
   samples,
   extendBatch,
   rerunBatch,
+  extractBatch,
+  extractions,
+  parentFiles,
   auditBatch,
   auditAnswer,
   cancelBatch,
@@ -92,6 +99,7 @@ const OPERATIONS = {
   jobs,
   jobResult,
   jobHistory,
+  jobHistories,
   jobFiles,
   jobFile,
   liveTelemetry,
@@ -123,6 +131,7 @@ const OPERATIONS = {
   completeCheckpoint,
   signOff,
   answer,
+  histories,
   manifest,
   table,
   exportSnapshot,

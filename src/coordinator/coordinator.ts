@@ -35,8 +35,11 @@ import { PartList, type Part } from './parts.ts';
 import { LauncherReports } from './pool/launcher-reports.ts';
 import { PoolHistory } from './pool/pool-history.ts';
 import { poolUse } from './pool/runners.ts';
+import { extractedBeside } from './reads/extractions.ts';
 import { findings } from './reads/findings.ts';
+import { Taking } from './reuse/taking.ts';
 import { KnownPoints } from './rounds/known-points.ts';
+import { RareEvents } from './rounds/rare-events.ts';
 import { RoundProgress } from './rounds/round-progress.ts';
 import { RunEnds } from './rounds/run-ends.ts';
 import { PendingPolls } from './runs/pending-polls.ts';
@@ -49,7 +52,8 @@ import { Deadlines } from './scheduling/deadlines.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { createStatistics, simulationsIn, summarize } from './scheduling/statistics.ts';
-import { indexStudies } from './studies/index-studies.ts';
+import { StudyIndexing } from './studies/index-studies.ts';
+import { endLostCanaries } from './studies/lost-canaries.ts';
 import { Purges } from './studies/purges.ts';
 import { Sweeps } from './sweeps.ts';
 
@@ -121,7 +125,10 @@ class RunningCoordinator implements Lifecycle {
       directory,
       groupCommit,
       clock,
-      registry: { openJobsOf: (batchId) => openJobsOf(directory, scheduler, batchId) },
+      registry: {
+        openJobsOf: (batchId) => openJobsOf(directory, scheduler, batchId),
+        isOpen: (batchId) => directory.batches.has(batchId),
+      },
       transitionLog: this.transitionLog,
       listener: {
         ending: (facts, turn) => {
@@ -130,8 +137,7 @@ class RunningCoordinator implements Lifecycle {
         },
         completed: (changed, facts) => {
           updateIndexes({ scheduler, deadlines: this.#deadlines, crowded }, changed, facts);
-          // A turn that changed nothing added neither work nor capacity. A serving turn that assigns nothing changes nothing,
-          // and would schedule itself without end.
+          // A turn that changed nothing added neither work nor capacity; a serving turn would schedule itself without end.
           if (changed.length > 0) this.#polls.schedule();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
@@ -139,8 +145,8 @@ class RunningCoordinator implements Lifecycle {
     };
     const turns = hooks.turn === undefined ? new Turns(ofTurns) : new MeasuredTurns(ofTurns, hooks.turn);
     const fileRequests = new FileRequests(clock);
-    const { notifications: settings, objectStore } = options;
-    const tools = { clock, share, store, studyCache, turns, directory, groupCommit, scheduler };
+    const { notifications: settings, objectStore, computesInWorker } = options;
+    const tools = { clock, share, store, studyCache, turns, directory, groupCommit, scheduler, computesInWorker };
     const judgements = new Judgements({
       ...tools,
       openBatches: () => [...directory.batches.values()].map((it) => stateOf(it)),
@@ -151,17 +157,19 @@ class RunningCoordinator implements Lifecycle {
       ...tools,
       crowded,
       longPolls,
-      taking: { continues: false },
+      taking: new Taking(clock, () => this.#polls.schedule()),
       statistics,
       judgements,
       roundProgress: new RoundProgress(tools),
       runEnds: new RunEnds(clock),
       knownPoints: new KnownPoints(groupCommit),
       batchIds: new BatchIdGenerator(),
+      studyIndexing: new StudyIndexing(tools, (error) => this.#faulted('index-studies', error)),
       health: new StudyHealth({ store, share, directory }),
       answers: new Answers(tools, {
         crashed: (error) => hooks.fault?.('analysis', error),
         telemetryOf: (jobId) => runTelemetry(this.parts, jobId),
+        extractionsOf: (batchId) => extractedBeside(this.parts, batchId),
       }),
       notifications: new Notifications({
         ...tools,
@@ -201,22 +209,24 @@ class RunningCoordinator implements Lifecycle {
       judgements,
       parts.roundProgress,
       parts.runEnds,
+      new RareEvents(parts, (error) => this.#faulted('rare-event', error)),
       { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
-      { restore: () => indexStudies(parts) },
+      { restore: () => endLostCanaries(parts) },
+      parts.studyIndexing,
       answers,
       purges,
       checkpointRemovals,
       parts.storeWatch,
-      {
-        committed: (facts) => poolHistory.committed(facts),
-        tick: (now) => poolHistory.sample(now, () => poolUse(directory)),
-      },
+      { committed: (it) => poolHistory.committed(it), tick: (ms) => poolHistory.sample(ms, () => poolUse(directory)) },
       this.#polls,
       notifications,
-      { committed: (facts) => this.#count(facts) },
-      { tick: () => this.transitionLog.publish() },
+      { committed: (facts) => this.#count(facts), tick: () => this.transitionLog.publish() },
       { tick: () => quarantineFailing(parts) },
-      new Sweeps(parts, (leap) => this.#hooks.clockLeapt?.(leap)),
+      new Sweeps(
+        parts,
+        (leap) => this.#hooks.clockLeapt?.(leap),
+        (...it) => this.#hooks.uploadsSwept?.(...it),
+      ),
     ];
   }
 

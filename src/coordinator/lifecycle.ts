@@ -24,6 +24,8 @@ export interface CoordinatorHooks {
   warned?(batchId: Uuid, warnings: readonly SubmissionWarning[]): void;
   /** The checkpoint of an ended run could not be removed from the object store; it is tried again. */
   checkpointKept?(jobId: Uuid, error: unknown): void;
+  /** Uploads of a bucket that no runner continues were aborted; with an error the bucket could not be swept to its end, and is tried again in an hour. */
+  uploadsSwept?(bucket: string, aborted: number, error?: unknown): void;
   /** A bucket of the object store has a fault, another one than before, or none any more. */
   bucketChanged?(bucket: string, look: BucketLook): void;
   /** The clock is far ahead of the store, so that nothing is deleted for a while; undefined: that time is over. */

@@ -17,6 +17,8 @@ export interface CoordinatorOptions {
   quarantine: boolean | number;
   /** Returns the free bytes on the disk of the store; absent where they are not known. */
   freeBytes?: () => Promise<number | undefined>;
+  /** Rounds of studies of rare events are computed in the analysis worker; false: on the thread of requests, in a simulated world. */
+  computesInWorker: boolean;
   /** The logic of the actors; see docs/decisions/compiled-machines.md. */
   interpreter: Interpreter;
   /** Where files of runs are uploaded to, for studies that name one of its buckets. */
@@ -34,5 +36,6 @@ export const DEFAULT_OPTIONS: CoordinatorOptions = {
   idempotencyMs: 24 * 3_600_000,
   interpreter: 'compiled',
   quarantine: false,
+  computesInWorker: true,
   watchesStore: false,
 };

@@ -1,5 +1,5 @@
 /**
- * Forgets, once an hour, what has been kept for its time: studies, runners, notifications, idempotency keys. A clock that is wrong must not delete what is
+ * Forgets, once an hour, what has been kept for its time: studies, runners, notifications, idempotency keys, abandoned uploads. A clock that is wrong must not delete what is
  * younger: when it is far ahead of the last instant that the store knows, an operator has an hour to set it right.
  */
 import { decodeBatch, decodeRunner } from './kernel/actors/actor-kinds.ts';
@@ -7,6 +7,7 @@ import { allOf, keys } from './kernel/storage/keys.ts';
 import type { Store } from './kernel/storage/store.ts';
 import { forgetOldKeys } from './kernel/turn/idempotency.ts';
 import type { ClockLeap, CoordinatorParts } from './lifecycle.ts';
+import { AbandonedUploads } from './files/object-store/abandoned-uploads.ts';
 import { sweepNotifications } from './notifications/list.ts';
 import type { Part } from './parts.ts';
 import { sweepRunners } from './pool/departures.ts';
@@ -23,13 +24,22 @@ const INSTANT_KEY = keys.meta('instant');
 export class Sweeps implements Part {
   readonly #parts: CoordinatorParts;
   readonly #leapt: (leap: ClockLeap | undefined) => void;
+  readonly #uploads: AbandonedUploads;
   #atMs = 0;
   #isWaiting = false;
 
-  /** @param leapt called with a leap that was found at the start, and without one when deletion begins after it. */
-  constructor(parts: CoordinatorParts, leapt: (leap: ClockLeap | undefined) => void) {
+  /**
+   * @param leapt called with a leap that was found at the start, and without one when deletion begins after it.
+   * @param uploadsSwept see `CoordinatorHooks`.
+   */
+  constructor(
+    parts: CoordinatorParts,
+    leapt: (leap: ClockLeap | undefined) => void,
+    uploadsSwept: (bucket: string, aborted: number, error?: unknown) => void,
+  ) {
     this.#parts = parts;
     this.#leapt = leapt;
+    this.#uploads = new AbandonedUploads(parts, uploadsSwept);
   }
 
   async restore(): Promise<void> {
@@ -56,6 +66,7 @@ export class Sweeps implements Part {
       await sweepStudies(parts);
       await sweepRunners(parts);
       await sweepNotifications(parts);
+      await this.#uploads.sweep();
     });
   }
 }

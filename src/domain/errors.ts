@@ -48,7 +48,7 @@ export const ERROR_TITLES = {
   unauthenticated: 'Credentials are missing or not valid',
   forbidden: 'The credentials do not allow this',
   'too-many-requests': 'Too many requests',
-  unavailable: 'The coordinator is stopping or cannot write',
+  unavailable: 'The coordinator is stopping, cannot write or is not ready',
   internal: 'The coordinator met a fault of its own',
   'request-timeout': 'The request did not arrive in time',
   // Errors of the layers below HTTP: opening the store and configuring a program.

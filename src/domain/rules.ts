@@ -41,3 +41,6 @@ export function offlineAfterMs(heartbeatIntervalSecs: number): number {
 export function leaseMs(heartbeatIntervalSecs: number): number {
   return Math.max(LEASE_MS, offlineAfterMs(heartbeatIntervalSecs));
 }
+
+/** Runs of a study that takes results of earlier runs in one plan, and results that one turn takes: some milliseconds. */
+export const TAKEN_AT_ONCE = 48;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { parseByteRange } from '../domain/runs/byte-range.ts';
+import { parseByteRange } from '../domain/files/byte-range.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
 import type { Access } from './security/auth.ts';

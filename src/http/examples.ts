@@ -54,6 +54,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ViewRequest: { name: 'strong gusts', query: 'select=p.gust_speed:10..20' },
   RerunRequest: { select: { states: ['Failed', 'Timeout'] }, simulation_version: '1.1' },
   AuditRequest: { fraction: 0.05, seed: 7 },
+  ExtractionRequest: { derived: [{ name: 'peak_m', take: 'max', telemetry: 'altitude_m' }] },
   RegisterRequest: {
     id: 'lab-3',
     instance: INSTANCE,
@@ -93,6 +94,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     failed: [],
   },
   CheckpointRequest: { runner_id: 'lab-3', attempt: 2 },
+  ParentFilesRequest: { runner_id: 'lab-3', attempt: 1 },
   CheckpointUploadRequest: { runner_id: 'lab-3', attempt: 1, files: [CHECKPOINT_FILE] },
   CheckpointCompleteRequest: {
     runner_id: 'lab-3',

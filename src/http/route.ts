@@ -10,7 +10,7 @@ import type {
   TokenScope,
 } from '../contract/types.ts';
 import type { QueryOf, QueryParameters } from '../contract/queries.ts';
-import type { ByteRange } from '../domain/runs/byte-range.ts';
+import type { ByteRange } from '../domain/files/byte-range.ts';
 import type { Static, TSchema } from 'typebox';
 import type { NamedSchema } from '../contract/build.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';

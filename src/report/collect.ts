@@ -6,6 +6,7 @@ import type {
   CodeVersionList,
   Convergence,
   Finding,
+  HistoryBand,
   RunnerListResponse,
   StudyAnswer,
   StudyAttribution,
@@ -15,6 +16,7 @@ import type {
   StudyVerdicts,
   WorstRuns,
 } from '../contract/types.ts';
+import { historyName } from '../domain/histories/points.ts';
 
 /** Where and when a report is made. */
 export interface ReportOrigin {
@@ -42,6 +44,7 @@ export interface ReportSource {
   sensitivity(output: string): Promise<StudySensitivity>;
   convergence(output: string): Promise<Convergence>;
   worst(output: string, direction: 'largest' | 'smallest'): Promise<WorstRuns>;
+  band(history: string): Promise<HistoryBand>;
 }
 
 /** The answers about one output of a requirement. */
@@ -67,6 +70,8 @@ export interface ReportData {
   distributions: StudyDistributions | undefined;
   attribution: StudyAttribution | undefined;
   outputs: readonly OutputAnswers[];
+  /** Of the histories that the study declares. */
+  bands: readonly HistoryBand[];
   /** Parts of the report that are missing, each with its reason. */
   absent: readonly string[];
 }
@@ -110,6 +115,11 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       worst: await attempt(`worst runs of ${output}`, () => source.worst(output, direction)),
     });
   }
+  const bands: HistoryBand[] = [];
+  for (const name of (submission.config.histories ?? []).map(historyName)) {
+    const band = await attempt(`band of ${name}`, () => source.band(name));
+    if (band !== undefined) bands.push(band);
+  }
   return {
     answer,
     status,
@@ -123,6 +133,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
     distributions,
     attribution,
     outputs,
+    bands,
     absent,
   };
 }

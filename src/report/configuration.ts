@@ -20,7 +20,7 @@ export function configurationSection({ submission, status }: ReportData): Markup
   const hasSources = dispersed.some(([, , , source]) => source !== '');
   const pairs: [string, Content][] = [
     ['simulation', `${simulation.name}, version ${simulation.version}`],
-    ['sampling', designMethod(config)],
+    ['sampling', designMethod(submission)],
     ['runs of the design', design.runs],
     ['runs of this study', status.batch.total_jobs],
     ['seed', design.seed === undefined || design.seed === null ? 'not known' : String(design.seed)],

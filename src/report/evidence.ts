@@ -1,4 +1,5 @@
 /** The evidence about a study as one HTML page for a review, without scripts, that loads nothing. Pure. */
+import { RELATION_WORDS } from '../contract/enums.ts';
 import { formatNumber } from '../base/text/number-text.ts';
 import { shortCode } from '../domain/code-name.ts';
 import { intervalNote } from '../analysis/outputs/estimate-text.ts';
@@ -104,7 +105,7 @@ function executedSection({ executed }: EvidenceReport): Markup {
         executed.parent === null
           ? ''
           : html`<dt>came of</dt>
-              <dd>${executed.parent.relation} of <code>${executed.parent.batch_id}</code></dd>`
+              <dd>${RELATION_WORDS[executed.parent.relation]} of <code>${executed.parent.batch_id}</code></dd>`
       }
       <dt>container image</dt>
       <dd>${executed.image ?? 'none'}</dd>
@@ -221,9 +222,9 @@ const factorsSection = ({ factors }: EvidenceReport): Markup =>
     ${section(
       'Factors of NASA-STD-7009',
       html`<p class="soft">
-        The first eight factors are those of revision A (2016), the last is of the first edition (2008); other revisions
-        name and group them otherwise. Levels are assigned by people. Facts that simbatch knows are listed; the rest is
-        blank.
+        The first eight factors are those of NASA-STD-7009A (2016, appendix E, table 3), the last is of the first
+        edition (2008). The first edition names and groups some otherwise, and revision B (2024) has eleven in two
+        assessments. Levels are assigned by people. Facts that simbatch knows are listed; the rest is blank.
       </p> `,
       factors.map(
         (it) =>

@@ -22,7 +22,8 @@ const BOTTOM = 36;
 const INNER_WIDTH = WIDTH - LEFT - RIGHT;
 const INNER_HEIGHT = HEIGHT - TOP - BOTTOM;
 
-const at = (value: number): string => value.toFixed(1);
+/** A coordinate of a plot. */
+export const at = (value: number): string => value.toFixed(1);
 
 /** `P95 97.4`, or `limit > 75`, whose name has the value. */
 const markText = ({ name, value, isLimit }: Mark): string =>
@@ -41,12 +42,14 @@ export function ticks(from: number, to: number, most: number): number[] {
   return found;
 }
 
-interface Axes {
+/** The places of values in a plot. */
+export interface Axes {
   x: (value: number) => number;
   y: (value: number) => number;
 }
 
-function frame(
+/** The axes of a plot over these ranges, and their drawing. */
+export function frame(
   [fromX, toX]: readonly [number, number],
   [fromY, toY]: readonly [number, number],
   xName: string,
@@ -71,13 +74,13 @@ function frame(
   return { x, y, drawn: [yTicks, xTicks, name] };
 }
 
-const figure = (title: string, drawn: Content, caption: string): Markup =>
+export const figure = (title: string, drawn: Content, caption: string): Markup =>
   html`<figure>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${drawn}</svg>
     <figcaption>${caption}</figcaption>
   </figure> `;
 
-const withUnits = (name: string, units: string | null): string =>
+export const withUnits = (name: string, units: string | null): string =>
   units === null || units === '' ? name : `${name} [${units}]`;
 
 /** The distribution of a variable, with marks; marks outside the axis are named in the caption. */

@@ -2,6 +2,7 @@
 import { formatDuration } from '../base/text/number-text.ts';
 import type { AnswerLevel, Finding, RequirementVerdict, Verdict as VerdictWord } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
+import { historiesSection } from './bands.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { time } from './facts-text.ts';
@@ -22,8 +23,9 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
       </header>
       <main>
         ${limitsNotice(data)} ${verdictsSection(data)} ${precisionSection(data)} ${runsSection(data)}
-        ${outputsSection(data)} ${plotsSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)}
-        ${historySection(data)} ${configurationSection(data)} ${versionsSection(data, origin)} ${studyFileSection(data)}
+        ${outputsSection(data)} ${plotsSection(data)} ${historiesSection(data)} ${failuresSection(data)}
+        ${findingsSection(data.findings)} ${historySection(data)} ${configurationSection(data)}
+        ${versionsSection(data, origin)} ${studyFileSection(data)}
       </main>`,
   );
 }

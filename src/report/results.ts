@@ -1,5 +1,6 @@
 /** The sections of a report about results: outputs, plots, failures and their causes. Pure. */
 import { formatNumber } from '../base/text/number-text.ts';
+import { describedOutputs } from '../domain/runs/described-outputs.ts';
 import { shortId } from '../domain/ids.ts';
 import { limitsOf } from '../domain/study/condition.ts';
 import { intervalNote, meanText, quantileOf } from '../analysis/outputs/estimate-text.ts';
@@ -123,7 +124,10 @@ const MOST_PLOTS = 12;
 
 export function plotsSection({ distributions, summary, submission, outputs }: ReportData): Markup {
   const requirements = submission.requirements ?? [];
-  const named = new Set([...requirements.flatMap((it) => it.output ?? []), ...Object.keys(submission.outputs ?? {})]);
+  const named = new Set([
+    ...requirements.flatMap((it) => it.output ?? []),
+    ...Object.keys(describedOutputs(submission)),
+  ]);
   const all = (distributions?.variables ?? []).filter((it) => it.kind === 'output');
   const first = all.filter((it) => named.has(it.name));
   const rest = all.filter((it) => !named.has(it.name) && it.name !== 'execution_secs');

@@ -10,6 +10,7 @@ import { AttemptManager } from './attempt-manager.ts';
 import { CoordinatorConnection, Stopped } from './connection/coordinator-connection.ts';
 import { Heartbeats } from './connection/heartbeats.ts';
 import { MachineGauge } from './connection/machine-gauge.ts';
+import { ParentRuns } from './attempt/extraction/parent-runs.ts';
 import { StoredCheckpoints } from './checkpoints/stored-checkpoints.ts';
 import { Uploads } from './files/uploads.ts';
 import { LiveViews } from './telemetry/live/views.ts';
@@ -43,10 +44,8 @@ export interface AgentOptions extends Pick<
 const CLAIM_WAIT_SECS = 25;
 /** A claim answered without jobs and faster than this did not wait: the next one must not follow at once. */
 const HASTY_MS = 1000;
-
 /** How long a runner that is stopped at once tries to hand its runs back. */
 const QUICK_END_MS = 1500;
-
 /** Why a claim is cancelled. */
 class Unfit extends Error {}
 
@@ -69,7 +68,7 @@ export class Agent {
   #wake: () => void = () => {};
   /** True when the runner leaves because of a signal, and not by itself. */
   #isSignalled = false;
-  /** Aborted when the runner leaves, or the machine proves unfit, while it asks for jobs. */
+  /** Aborted when the runner leaves or the machine proves unfit. */
   #asking = new AbortController();
   #isIdle = true;
 
@@ -138,6 +137,7 @@ export class Agent {
         uploads: this.#uploads,
         live,
         storedCheckpoints: this.#checkpoints,
+        parents: new ParentRuns(sending),
         containers: options.containers,
         python: python?.executable,
         env,
@@ -253,15 +253,13 @@ export class Agent {
   async #claim(): Promise<ClaimResponse> {
     const { config, client, instance, clock, codes } = this.#options;
     const engines = await codes.stated(this.#isIdle ? 'now' : 'lately');
-    // The machine may have failed while the coordinator could not be reached.
     if (this.#attempts.unfitUntilMs > clock.monotonicMs()) throw new Unfit();
     // One controller, since a combination of two signals costs more than the rest of a small request.
     this.#asking = new AbortController();
     if (this.#leaving.signal.aborted) this.#asking.abort();
     // Claimed jobs that are not named here are handed out again: a lost reply strands none.
     const holding = this.#attempts.refs();
-    // All slots, not only the free ones: more become free while the claim waits, and the coordinator, which counts claimed
-    // and running jobs and lost slots, never gives more than there are slots and places to wait.
+    // All slots, not only the free ones: more become free while the claim waits, and the coordinator never gives more than there are.
     const { depth } = this.#attempts.ahead;
     const request = {
       instance,
@@ -316,5 +314,7 @@ export class Agent {
       this.#wake = resolve;
     });
     await (ms === undefined ? changed : settlesWithin(this.#options.clock, ms, changed));
+    // One look at all runs for each group of short runs that ends.
+    await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
   }
 }

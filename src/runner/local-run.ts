@@ -14,12 +14,12 @@ import type { Engine } from './config/config.ts';
 import { Attempt } from './attempt/run-attempt.ts';
 import type { ExecutionSite, ExecutionPlan } from './attempt/execution-site.ts';
 import { AttemptActor } from './attempt-actor.ts';
-import { containerOf, limitsOf } from './attempt/execution-plan.ts';
+import { containerOf, historiesOf, limitsOf } from './attempt/execution-plan.ts';
 import type { AttemptEnd } from './attempt/outcome.ts';
 import type { Sample } from './telemetry/sample.ts';
 
 /** The parts of a study that matter to one run. */
-export type StudyPart = Pick<BatchConfig, 'telemetry' | 'early_termination' | 'compute'>;
+export type StudyPart = Pick<BatchConfig, 'telemetry' | 'early_termination' | 'compute' | 'histories' | 'derived'>;
 
 export interface LocalRun {
   runConfig: JobRunConfig;
@@ -39,8 +39,12 @@ const KEEP_ALL: BatchConfig['telemetry'] = {
   buffer_flush_interval_seconds: 1,
 };
 
+/** @throws SimbatchError `invalid-configuration` for a history or derived output that cannot be read. */
 export function localPlan({ runConfig, engine, study, code, directory }: LocalRun): ExecutionPlan {
+  const histories = study === undefined ? undefined : historiesOf(study);
+  if (typeof histories === 'string') throw new SimbatchError('invalid-configuration', histories);
   return {
+    histories,
     runConfig,
     engine,
     ...(code === undefined ? {} : { code }),
@@ -74,9 +78,12 @@ export async function runLocally(site: ExecutionSite, run: LocalRun, stop: Abort
   }
 }
 
-/** `<parent>/run-<run_id, 8 digits>`, or with the first free suffix of `-2`, `-3`, ... */
-export function freeDirectory(parent: string, runId: number): string {
-  const first = join(parent, `run-${String(runId).padStart(8, '0')}`);
+/** `<parent>/run-<run_id, 8 digits>` */
+export const runDirectory = (parent: string, runId: number): string =>
+  join(parent, `run-${String(runId).padStart(8, '0')}`);
+
+/** The path, or with the first free suffix of `-2`, `-3`, ... */
+export function freePlace(first: string): string {
   let directory = first;
   for (let number = 2; existsSync(directory); number++) directory = `${first}-${String(number)}`;
   return directory;

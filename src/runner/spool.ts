@@ -40,11 +40,13 @@ export interface SpooledAttempt extends AttemptRef {
   outcome?: Outcome;
 }
 
-type Operation = { type: 'put'; key: string; value: SpooledAttempt } | { type: 'del'; key: string };
+type Operation = { type: 'put'; key: string; value: string } | { type: 'del'; key: string };
 
 interface PendingWrite {
   /** Undefined: only the records of settled attempts are deleted. */
   record: SpooledAttempt | undefined;
+  /** The record as JSON. */
+  text: string;
   /** The write must reach the disk, not only the operating system. */
   sync: boolean;
   resolve: () => void;
@@ -60,7 +62,7 @@ export class Spool {
   readonly directory: string;
   /** Instances of former processes that did not sign off, the latest first. All of them are dead. */
   readonly replaces: readonly string[];
-  readonly #level: Level<string, SpooledAttempt>;
+  readonly #level: Level<string, string>;
   readonly #own: SpoolOwner;
   readonly #waits: Waits;
   readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
@@ -72,7 +74,7 @@ export class Spool {
 
   private constructor(
     directory: string,
-    level: Level<string, SpooledAttempt>,
+    level: Level<string, string>,
     own: SpoolOwner,
     replaces: readonly string[],
     waits: Waits,
@@ -96,7 +98,7 @@ export class Spool {
    */
   static async open(outputRoot: string, runnerId: string, own: SpoolOwner, waits: Waits): Promise<Spool> {
     const directory = Spool.directoryOf(outputRoot, runnerId);
-    const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), { valueEncoding: 'json' });
+    const level = new Level<string, string>(join(directory, 'spool'));
     try {
       makeDirectory(directory);
       await level.open();
@@ -115,8 +117,7 @@ export class Spool {
    */
   static async openLeft(outputRoot: string, runnerId: string, waits: Waits): Promise<Spool> {
     const directory = Spool.directoryOf(outputRoot, runnerId);
-    const level = new Level<string, SpooledAttempt>(join(directory, 'spool'), {
-      valueEncoding: 'json',
+    const level = new Level<string, string>(join(directory, 'spool'), {
       createIfMissing: false,
     });
     try {
@@ -140,7 +141,8 @@ export class Spool {
       // A write that failed may have left it closed.
       if (this.#level.status !== 'open') await this.#reopen();
       const all: SpooledAttempt[] = [];
-      for await (const record of this.#level.values()) {
+      for await (const text of this.#level.values()) {
+        const record = JSON.parse(text) as SpooledAttempt;
         const it = key(record);
         if (!this.#settled.has(it) && !this.#deleting.has(it)) all.push(record);
       }
@@ -173,9 +175,12 @@ export class Spool {
     }
   }
 
-  /** Records an outcome. It is on disk when the promise resolves: from then on it reaches the coordinator whatever happens to this process. */
-  async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<void> {
-    await this.#write({ ...attempt, outcome }, true);
+  /**
+   * Records an outcome. It is on disk when the promise resolves: from then on it reaches the coordinator whatever happens to this process.
+   * @returns the length of the record, which is a little more than that of the report.
+   */
+  async ended(attempt: SpooledAttempt, outcome: Outcome): Promise<number> {
+    return await this.#write({ ...attempt, outcome }, true);
   }
 
   /**
@@ -206,11 +211,12 @@ export class Spool {
   }
 
   /** Writes that arrive while one group is being written share the next and its one sync. */
-  #write(record: SpooledAttempt | undefined, sync = false): Promise<void> {
+  #write(record: SpooledAttempt | undefined, sync = false): Promise<number> {
     // A record that is written again is not to be deleted.
     if (record !== undefined) this.#settled.delete(key(record));
-    const written = new Promise<void>((resolve, reject) => {
-      this.#writes.add({ record, sync, resolve, reject });
+    const text = record === undefined ? '' : JSON.stringify(record);
+    const written = new Promise<number>((resolve, reject) => {
+      this.#writes.add({ record, text, sync, resolve: () => resolve(text.length), reject });
     });
     return this.#waits.within(DEADLINE_MS, `writing to ${this.directory}`, written);
   }
@@ -219,10 +225,10 @@ export class Spool {
     this.#cancelDeletion?.();
     this.#cancelDeletion = undefined;
     const operations: Operation[] = [];
-    for (const { record: value } of group) {
+    for (const { record, text } of group) {
       // An attempt that is settled meanwhile needs no record.
-      if (value !== undefined && !this.#settled.has(key(value)))
-        operations.push({ type: 'put', key: key(value), value });
+      if (record !== undefined && !this.#settled.has(key(record)))
+        operations.push({ type: 'put', key: key(record), value: text });
     }
     for (const gone of this.#settled) {
       operations.push({ type: 'del', key: gone });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,32 @@ describe('cli/commands/evaluate', () => {
     expect(stderr).to.match(/10001 points: 7 executed, 9994 known/);
   });
 
+  it('executes each point once where a study is full before it has all of them', async () => {
+    const [early, late] = [
+      [0.31, 0.32, 0.33],
+      [0.34, 0.35, 0.36],
+    ];
+    const points = [...Array.from({ length: 10_000 }, (_, at) => early[at % 3]!), ...late];
+    const { code, stderr, stdout } = await evaluate(
+      'small',
+      `r\n${points.join('\n')}\n`,
+      '--budget',
+      '4',
+      '-o',
+      'ndjson',
+    );
+    expect(code, stderr).to.equal(0);
+    expect(stderr)
+      .to.match(/study \S+ is full or closed: the further points are in study \S+/)
+      .and.match(/10003 points: 6 executed, 9997 known/);
+    expect([...early, ...late].map(executions)).to.deep.equal([1, 1, 1, 1, 1, 1]);
+    const ys = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { outputs: { y: number } }).outputs.y);
+    expect(ys).to.deep.equal(points.map((r) => r ** 2));
+  });
+
   it('continues in another study when its own is closed, cancelled, deleted or full, and says when a study cannot be large enough', async () => {
     const definition = { simulation: 'full', version: '1', inputs: ['r'], fixed: {} };
     const rows = (...them: number[]) => ({ rows: them.map((r) => ({ r })) });
@@ -164,7 +191,7 @@ describe('cli/commands/evaluate', () => {
   }
 
   describe('the bridge', () => {
-    const server = () => {
+    const server = (hosts = { allowedHosts: ['bridge.lab'], anyAddress: false }) => {
       const evaluator = new Evaluator(throat.client, {
         simulation: 'bridged',
         version: '1',
@@ -173,7 +200,7 @@ describe('cli/commands/evaluate', () => {
       });
       const queue = new PointsQueue(evaluator, () => {});
       const model = { name: 'bridged', inputs: ['s', 'r'], outputs: ['y'] };
-      return bridgeServer({ ...model, evaluate: (row, signal) => queue.evaluate(row, signal) });
+      return bridgeServer({ ...model, evaluate: (row, signal) => queue.evaluate(row, signal) }, hosts);
     };
     let bridge: ReturnType<typeof server>;
     let url: string;
@@ -244,6 +271,36 @@ describe('cli/commands/evaluate', () => {
       ['another method', '/Info', '{}', 405, 'MethodNotAllowed', /GET/],
       ['a web page', '/Evaluate', input(1, 2), 403, 'Forbidden', /web pages/, { origin: 'http://evil.example' }],
     ];
+    /** The status of a request with this `Host` header, which `fetch` does not set. */
+    const statusFor = async (address: string, host: string, path = '/Info'): Promise<number | undefined> => {
+      const sent = httpRequest(address + path, { method: path === '/Info' ? 'GET' : 'POST', headers: { host } });
+      sent.end(path === '/Info' ? undefined : input(1, 77));
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+
+    it('answers under loopback and its own names alone: a page whose name is bound to its address starts no run', async () => {
+      const { port } = bridge.address() as AddressInfo;
+      const own = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, 'Bridge.lab', `bridge.lab:${port}`];
+      for (const host of own) expect(await statusFor(url, host), host).to.equal(200);
+      const foreign = ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '10.0.0.7', 'a b'];
+      for (const host of foreign)
+        for (const path of ['/Info', '/Evaluate'])
+          expect(await statusFor(url, host, path), `${host} ${path}`).to.equal(403);
+      expect(executions(77)).to.equal(0);
+    });
+
+    it('beyond loopback answers under every address, and under no other name than its own', async () => {
+      const other = server({ allowedHosts: [], anyAddress: true }).listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+      const statuses = [await statusFor(address, '10.0.0.7'), await statusFor(address, 'evil.example')];
+      other.closeAllConnections();
+      other.close();
+      expect(statuses).to.deep.equal([200, 403]);
+    });
+
     for (const [what, path, body, status, type, message, headers] of errors) {
       it(`refuses ${what}`, async () => {
         const answer = await post(path, body, headers);

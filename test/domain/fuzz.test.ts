@@ -1,7 +1,8 @@
 /** Random bytes as conditions and quantities: each is rejected with a sentence or parsed to a number; nothing throws. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { CONDITION_OPERATORS, meets, parseCondition } from '../../src/domain/study/condition.ts';
+import { CONDITION_OPERATORS } from '../../src/base/expressions/comparison.ts';
+import { meets, parseCondition } from '../../src/domain/study/condition.ts';
 import { parseCpu, parseMemory } from '../../src/domain/quantity.ts';
 import { times } from '../support/properties.ts';
 

@@ -100,8 +100,28 @@ describe('exact JSON', () => {
   });
 
   it('rejects excessive nesting', () => {
-    const text = `{"seed":${big},"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect(() => parseExact(text)).to.throw(SyntaxError, 'deep');
+    const deep = `"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    // A doubled member, and an escaped name: the reader of all digits is recursive.
+    for (const seed of [`"seed":1,"seed":${big}`, `"s\\u0065ed":${big}`])
+      expect(() => parseExact(`{${seed},${deep}`)).to.throw(SyntaxError, 'deep');
+    expect((parseExact(`{"seed":${big},${deep}`) as { seed: bigint }).seed).to.equal(BigInt(big));
+  });
+
+  it('distinguishes long seeds from other spellings of the same number, and from each other', () => {
+    const [other, rounded] = ['9007199254740992', 9007199254740992];
+    const texts: [string, unknown][] = [
+      [`[{"seed":${big}},{"seed":${big}}]`, [{ seed: BigInt(big) }, { seed: BigInt(big) }]],
+      [`[{"seed":${big}},{"seed":${other}}]`, [{ seed: BigInt(big) }, { seed: BigInt(other) }]],
+      [`[{"seed":${big}},{"seed":${other}.0}]`, [{ seed: BigInt(big) }, { seed: rounded }]],
+      [`[{"seed":${big},"seed":1},{"seed":${other}.0}]`, [{ seed: 1 }, { seed: rounded }]],
+      [`[{"seed":${big}},{"seed":9007199254740992e0}]`, [{ seed: BigInt(big) }, { seed: rounded }]],
+      [
+        `[{"seed":{"seed":${big}}},{"seed":null},{"seed":"${big}"}]`,
+        [{ seed: { seed: BigInt(big) } }, { seed: null }, { seed: big }],
+      ],
+      [`{"a\\"seed":${big},"seed":${big}}`, { 'a"seed': rounded, seed: BigInt(big) }],
+    ];
+    for (const [text, value] of texts) expect(parseExact(text), text).to.deep.equal(value);
   });
 
   it('writes bigints as bare digits next to any other members, and reads them back', () => {

@@ -25,6 +25,7 @@ import { expectTable } from '../support/transition-table.ts';
 import { times } from '../support/properties.ts';
 
 const BATCH = '01900000-0000-8000-8000-000000000000';
+const CANARY = '01800000-0000-8000-8000-000000000000';
 const NOW = 1_000_000;
 const input = (totalJobs: number) => ({
   batchId: BATCH,
@@ -121,13 +122,19 @@ function eventOf(text: string, runs: string): BatchEvent {
   return { type: 'JOBS_CHANGED', changes, now: NOW };
 }
 
-function outcome(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; facts: string[] } {
+function send(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; emitted: BatchFact[] } {
   const actor = createActor(batchMachine, { snapshot: from, input: from.context });
-  const facts: string[] = [];
-  actor.on('*', (it: BatchFact) => facts.push(it.type === 'batch.ended' ? `ended ${it.status}` : it.type.slice(6)));
+  const emitted: BatchFact[] = [];
+  actor.on('*', (it: BatchFact) => emitted.push(it));
   actor.start();
   actor.send(event);
-  return { after: actor.getSnapshot(), facts };
+  return { after: actor.getSnapshot(), emitted };
+}
+
+function outcome(from: BatchSnapshot, event: BatchEvent): { after: BatchSnapshot; facts: string[] } {
+  const { after, emitted } = send(from, event);
+  const facts = emitted.map((it) => (it.type === 'batch.ended' ? `ended ${it.status}` : it.type.slice(6)));
+  return { after, facts };
 }
 
 describe('machines/batch: telemetry of its runs', () => {
@@ -224,7 +231,14 @@ describe('machines/batch', () => {
       Paused: { pausedAtMs: NOW - 1, pauseReason: 'a look' },
       Blocked: { blockedAtMs: NOW - 1 },
     };
-    const canary = { 'Canary running': { canaryRuns: 2 }, 'Canary released': { canaryRuns: 2, releasedAtMs: NOW - 1 } };
+    const canaryBatch = CANARY;
+    const canary = {
+      'Canary running': { canaryRuns: 2 },
+      'Canary released': { canaryRuns: 2, releasedAtMs: NOW - 1 },
+      Held: { canaryBatch },
+      'Held for good': { canaryBatch, canaryFailedAtMs: NOW - 1 },
+      Unheld: { canaryBatch, releasedAtMs: NOW - 1 },
+    };
     const states = Object.entries({ ...flow, ...canary }).flatMap(([name, changes]) =>
       (['Pending', 'Running'] as const).map((value) => {
         const { context } = batchOf(value, value === 'Pending' ? 'PPPP' : 'CPPP');
@@ -244,18 +258,31 @@ describe('machines/batch', () => {
       Canary running, ${state}  | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
       Canary released, ${state} | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
       Canary released, ${state} | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Held, ${state}            | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Held, ${state}            | RELEASE | ${state} | batch.released  | releasedAtMs set
+      Held, ${state}            | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Held, ${state}            | PASS    | ${state} | batch.canary-passed | releasedAtMs set
+      Held, ${state}            | FAIL    | ${state} | batch.canary-failed | canaryFailedAtMs set
+      Held for good, ${state}   | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Held for good, ${state}   | RELEASE | ${state} | batch.released  | releasedAtMs set
+      Held for good, ${state}   | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
+      Held for good, ${state}   | PASS    | ${state} | batch.canary-passed | releasedAtMs set
+      Unheld, ${state}          | PAUSE   | ${state} | batch.paused    | pausedAtMs set, pauseReason set
+      Unheld, ${state}          | BLOCK   | ${state} | batch.blocked   | blockedAtMs set
     `;
     expectTable(
       {
         machine: batchMachine,
         fact: (it: BatchFact) => it.type,
-        fields: ['pausedAtMs', 'pauseReason', 'releasedAtMs', 'blockedAtMs', 'next', 'cancelled'],
+        fields: ['pausedAtMs', 'pauseReason', 'releasedAtMs', 'canaryFailedAtMs', 'blockedAtMs', 'next', 'cancelled'],
         events: {
           PAUSE: { type: 'PAUSE', reason: 'a look', now: NOW } as BatchEvent,
           RESUME: { type: 'RESUME', now: NOW } as BatchEvent,
           RELEASE: { type: 'RELEASE', now: NOW } as BatchEvent,
           BLOCK: { type: 'BLOCK', finding: { code: 'a', message: 'b', remedy: 'c' }, now: NOW } as BatchEvent,
           UNBLOCK: { type: 'UNBLOCK', now: NOW } as BatchEvent,
+          PASS: { type: 'CANARY_ENDED', passed: true, now: NOW } as BatchEvent,
+          FAIL: { type: 'CANARY_ENDED', passed: false, now: NOW } as BatchEvent,
         },
         states: Object.fromEntries(states),
       },
@@ -420,6 +447,44 @@ describe('machines/batch', () => {
         `${runs} ${text}`,
       ).to.deep.equal(facts);
     }
+  });
+
+  it('releases no run before its canary study has passed or a client releases it, and reports a failure', () => {
+    const { context } = batchOf('Pending', 'PPPP');
+    const held = { ...context, canaryBatch: CANARY };
+    const table: [changes: Partial<BatchContext>, released: number, hasFailed: boolean][] = [
+      [{}, 0, false],
+      [{ canaryFailedAtMs: NOW }, 0, true],
+      [{ releasedAtMs: NOW }, 4, false],
+      [{ canaryFailedAtMs: NOW, releasedAtMs: NOW }, 4, false],
+    ];
+    for (const [changes, released, hasFailed] of table) {
+      const c = { ...held, ...changes };
+      expect([releasedRuns(c), hasFailedCanary(c)], JSON.stringify(changes)).to.deep.equal([released, hasFailed]);
+    }
+  });
+
+  it('says at its end whether a canary study passes: with every run Completed', () => {
+    const parent = { batchId: BATCH, relation: 'probe' as const, family: BATCH };
+    for (const [runs, event, passed] of [
+      ['DDR', '2>D', true],
+      ['DDR', '2>F', false],
+      ['DDR', '2>T', false],
+      ['DDR', '2>X', false],
+      ['DDPR', 'CANCEL', undefined],
+      ['DPP', 'CANCEL', false],
+    ] as const) {
+      const { context } = batchOf('Running', runs);
+      const state = batchMachine.resolveState({ value: 'Running', context: { ...context, parent } });
+      const ends = send(state, eventOf(event, runs))
+        .emitted.filter((it) => it.type === 'batch.ended')
+        .map((it) => it.canaryOf);
+      expect(ends, `${runs} ${event}`).to.deep.equal(passed === undefined ? [] : [{ batchId: BATCH, passed }]);
+    }
+    const { context } = batchOf('Running', 'DR');
+    const rerun = { ...context, parent: { ...parent, relation: 'rerun' as const } };
+    const state = batchMachine.resolveState({ value: 'Running', context: rerun });
+    expect(send(state, eventOf('1>D', 'DR')).emitted.at(-1)).to.not.have.property('canaryOf');
   });
 
   it('takes no event once it has ended', () => {

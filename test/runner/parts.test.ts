@@ -121,7 +121,7 @@ describe('runner: parts', () => {
 
   it('continues to read when the log cannot be written', async function () {
     if (!existsSync('/dev/full')) return this.skip();
-    const file = new LogFile('/dev/full', openSync('/dev/full', 'w'));
+    const file = new LogFile('/dev/full', { fd: openSync('/dev/full', 'w') });
     const stream = new PassThrough();
     const capture = new OutputCapture(stream, file, {
       headBytes: 1 << 20,
@@ -165,6 +165,21 @@ describe('runner: parts', () => {
     const { metadata, notes } = await collectArtifacts(folder, undefined, { ...ARTIFACT_LIMITS, metadataBytes: 99 });
     expect(metadata).to.deep.equal({});
     expect(notes[0]).to.include('larger than 99 bytes');
+  });
+
+  it('metadata.json has histories beside its outputs, which do not count as their size', async () => {
+    const limits = { ...ARTIFACT_LIMITS, metadataBytes: 25 };
+    const histories = { 'h 1': [1, null, 2], h2: [] };
+    const collected = async (content: object) => {
+      writeFileSync(join(folder, 'metadata.json'), JSON.stringify(content));
+      const { metadata, histories: found, notes } = await collectArtifacts(folder, undefined, limits);
+      return { metadata, found, notes: notes.length };
+    };
+    expect(await collected({ a: 1, histories })).to.deep.equal({ metadata: { a: 1 }, found: histories, notes: 0 });
+    expect(await collected({ a: 1 })).to.deep.equal({ metadata: { a: 1 }, found: undefined, notes: 0 });
+    const other = { histories: { a: 1 } };
+    expect(await collected(other)).to.deep.equal({ metadata: other, found: undefined, notes: 0 });
+    expect(await collected({ a: 'x'.repeat(25), histories })).to.deep.include({ metadata: {}, notes: 1 });
   });
 
   it('keeps unsettled attempts and former instances in the spool', async () => {

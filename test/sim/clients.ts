@@ -115,9 +115,17 @@ export class SimClient {
     if (dice.chance(0.5)) this.#require(options);
     if (dice.chance(0.3)) this.#select(options, runs);
     this.#stopWhenPrecise(options);
+    this.#waitForCanary(options);
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);
     return made;
+  }
+
+  /** A fifth of the studies without canary runs wait for a canary study: drawn by no dice, as above. */
+  #waitForCanary(options: StudyOptions): void {
+    const count = this.#stage.seed + this.#submissions.length;
+    if (options.policy?.canary_runs !== undefined || count % 5 !== 0) return;
+    options.policy = { ...options.policy, canary: count % 2 === 0 ? 'nominal' : 'corners' };
   }
 
   /** One or two requirements, which three or more passing runs settle. */

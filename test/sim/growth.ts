@@ -108,7 +108,8 @@ export function checkFamilies(disk: ReadonlyMap<string, string>, batches: Iterab
 /** The runs of a batch that came of another one have the parameters of the same design, run by run. */
 export async function checkParameters({ api, disk }: Stage, batch: Uuid): Promise<void> {
   const { parent, samplingScheme } = decodeBatch(disk.get(keys.batch(batch)) as string).context;
-  if (parent === undefined) return;
+  // A canary study has a design of its own.
+  if (parent === undefined || parent.relation === 'probe') return;
   const own = decodeSubmission(disk.get(keys.submission(batch)) as string).submission.config.monte_carlo;
   const { submission, seed } = decodeSubmission(disk.get(keys.submission(parent.batchId)) as string);
   const { run_ids: _, ...design } = submission.config.monte_carlo;

@@ -1,4 +1,5 @@
 /** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
+import { checkHistories } from './histories.ts';
 import { pendingRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { allOf, idOf, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
@@ -28,8 +29,8 @@ export interface Disked {
   jobs: Map<string, JobState>;
   requeue: Set<string>;
   results: Set<string>;
-  /** Batch -> results with the telemetry that a runner reported. */
-  reported: Map<string, number>;
+  /** Batch -> results with the telemetry that a runner reported, and the lost samples of these. */
+  reported: Map<string, { runs: number; lost: number }>;
 }
 
 /** The state that is kept from one check to the next. */
@@ -72,12 +73,15 @@ export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string,
   const ids = (kind: KeyKind): Set<string> => new Set([...recordsOf(disk, kind)].map(([id]) => id));
   const all: Disked = { batches, jobs, requeue: ids('requeue'), results: ids('result'), reported: new Map() };
   for (const [id, record] of recordsOf(disk, 'result')) {
-    if (!record.includes('"telemetry":')) continue;
+    const telemetry = /"telemetry":\{[^}]*"lost":(\d+)/.exec(record);
+    if (telemetry === null) continue;
     const batchId = batchIdOf(id);
-    all.reported.set(batchId, (all.reported.get(batchId) ?? 0) + 1);
+    const { runs, lost } = all.reported.get(batchId) ?? { runs: 0, lost: 0 };
+    all.reported.set(batchId, { runs: runs + 1, lost: lost + Number(telemetry[1]) });
   }
   for (const batch of batches.values()) checkBatch(batch, all);
   for (const batch of batches.values()) checkVerdicts(disk, batch, all);
+  checkHistories(disk);
   checkHolders(disk, all, ahead);
   for (const [id, job] of jobs) checkJob(id, job, all);
   for (const id of all.requeue) insist(jobs.get(id)?.value === 'Pending', () => `requeued job ${id} is not Pending`);
@@ -95,11 +99,29 @@ export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string,
     disk,
     [...batches.values()].map((it) => it.context),
   );
+  for (const batch of batches.values()) checkCanary(batch, batches);
   const made = [...recordsOf(disk, 'idempotency')].map(([, record]) => {
     const { response } = JSON.parse(record) as { response: { batch_id: string } };
     return response.batch_id;
   });
-  insist(made.length === batches.size, () => `${made.length} keys were used and ${batches.size} batches exist`);
+  const asked = [...batches.values()].filter(({ context: { parent } }) => parent?.relation !== 'probe').length;
+  insist(made.length === asked, () => `${made.length} keys were used and ${asked} batches were asked for`);
+}
+
+/** A study waits for a canary study that has not ended, starts by itself only when all its runs are Completed, and ends it by its cancellation. */
+function checkCanary({ value, context: c }: BatchState, batches: Disked['batches']): void {
+  if (c.canaryBatch === undefined) return;
+  const canary = batches.get(c.canaryBatch);
+  insist(canary !== undefined, () => `the canary study of batch ${c.batchId} is lost`);
+  const hasEnded = isTerminal(canary.value);
+  const isPassed = hasEnded && canary.context.completed === canary.context.totalJobs;
+  const types = (c.history?.entries ?? []).map(({ type }) => type);
+  const name = (): string => `batch ${c.batchId} is ${value}, its canary study ${canary.value}: ${types.join()}`;
+  if (value === 'Cancelled') insist(hasEnded, name);
+  if (types.includes('canary-passed')) insist(isPassed, name);
+  if (c.canaryFailedAtMs !== undefined) insist(hasEnded && !isPassed, name);
+  const isDecided = isTerminal(value) || c.releasedAtMs !== undefined || c.canaryFailedAtMs !== undefined;
+  insist(isDecided || !hasEnded, name);
 }
 
 function checkJob(id: string, { value, context: c }: JobState, { requeue, results }: Disked): void {
@@ -135,10 +157,12 @@ function checkBatch({ value, context: c }: BatchState, { jobs, reported }: Diske
     insist(kept === counted, () => `batch ${c.batchId}: ${name} is ${String(kept)}, a recount gives ${counted}`);
   }
   const { reported: runs = 0, lost = 0 } = c.telemetry ?? {};
-  const counted = reported.get(c.batchId) ?? 0;
-  insist(runs === counted, () => `batch ${c.batchId} counts telemetry of ${runs} runs, and ${counted} results have it`);
-  // Each of these runs reports two lost samples.
-  insist(lost === 2 * counted, () => `batch ${c.batchId} counts ${lost} lost samples of ${counted} runs`);
+  const counted = reported.get(c.batchId) ?? { runs: 0, lost: 0 };
+  const name = `batch ${c.batchId} counts telemetry of ${runs} runs with ${lost} lost samples`;
+  insist(
+    runs === counted.runs && lost === counted.lost,
+    () => `${name}, and ${counted.runs} results have it with ${counted.lost}`,
+  );
   const sum = pendingRuns(c) + c.claimed + c.running + c.completed + c.failed + c.timedOut + c.cancelled;
   insist(sum === c.totalJobs, () => `batch ${c.batchId} has ${c.totalJobs} jobs and counts ${sum}`);
   const isOver = pendingRuns(c) + c.claimed + c.running === 0 && c.growing === undefined;

@@ -131,6 +131,11 @@ export const MUTATIONS: readonly Mutation[] = [
     says: /its requeue record false/,
   },
   {
+    name: 'a history is not written',
+    bug: { written: (key, value) => (key.startsWith('!history!') ? undefined : value) },
+    says: /has lost its history/,
+  },
+  {
     name: 'a result is not written',
     bug: { written: (key, value) => (key.startsWith('!result!') ? undefined : value) },
     says: /has no result|its result false/,

@@ -8,6 +8,7 @@ import { shortCode } from '../../src/domain/code-name.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import { study } from '../support/studies.ts';
+import { SIM_HISTORIES } from './histories.ts';
 import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
 import { Dice } from './world.ts';
@@ -61,7 +62,10 @@ export class SimReuse {
       seed: dice.int(2),
       maxParallelJobs: dice.int(3),
       policy: { reuse: dice.pick(REUSES) ?? 'all', ...(dice.chance(0.3) ? { canary_runs: 1 + dice.int(3) } : {}) },
-      config: { monte_carlo: { run_ids: dice.chance(0.5) ? `0-${String(count - 1)}` : null } },
+      config: {
+        histories: this.#wishes.length % 2 === 0 ? SIM_HISTORIES : null,
+        monte_carlo: { run_ids: dice.chance(0.5) ? `0-${String(count - 1)}` : null },
+      },
     });
     return { key: `reuse ${this.#wishes.length}`, submission };
   }

@@ -6,7 +6,7 @@ import type { AppendedRound, RoundRecord, Uuid } from '../../src/contract/types.
 import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { RoundChain } from '../../src/coordinator/kernel/records/round-chain.ts';
 import { blocksOf, recordDigest, RowBlocks } from '../../src/coordinator/kernel/records/stored-rounds.ts';
-import { decodeBlock } from '../../src/domain/adaptive/rows.ts';
+import { decodeBlock, type RowShape } from '../../src/domain/adaptive/rows.ts';
 import { allOf, idOf, keys, ROUND_KINDS, roundsOf } from '../../src/coordinator/kernel/storage/keys.ts';
 import { adaptiveStudy } from '../support/rounds.ts';
 import { insist } from './acknowledged.ts';
@@ -15,8 +15,12 @@ import { Dice } from './world.ts';
 
 const MAX_STUDIES = 2;
 const BUDGET = 40;
-/** The names of the rows of `adaptiveStudy`. */
-const NAMES = ['r', 'x'];
+/** The rows of the studies of `support/rounds.ts`, by the source of their rounds: both have two numbers, of which the second differs from row to row. */
+const SHAPES: Readonly<Record<RoundRecord['source'], RowShape>> = {
+  external: { space: 'parameters', names: ['r', 'x'] },
+  'rare-event/1': { space: 'normal', names: ['a', 'b'] },
+};
+const WIDTH = 2;
 
 interface Row {
   r: number;
@@ -161,7 +165,7 @@ export class SimRounds {
 
   /** The rows on the disk, by run. */
   rowsOf(batch: Uuid): ReturnType<RowBlocks['rowsOf']> {
-    return new RowBlocks({ read: (key) => this.#stage.disk.get(key) }).rowsOf(batch, NAMES.length);
+    return new RowBlocks({ read: (key) => this.#stage.disk.get(key) }).rowsOf(batch, WIDTH);
   }
 
   /** Run N is run N for ever: each attempt gets the same parameters. */
@@ -194,7 +198,11 @@ export class SimRounds {
 function checkRounds(disk: ReadonlyMap<string, string>, batch: Uuid): void {
   const { rounds = 0, totalJobs } = decodeBatch(disk.get(keys.batch(batch))!).context;
   const report = (fault: string): void => insist(false, () => `the rounds of ${batch}: ${fault}`);
-  const chain = new RoundChain(NAMES, recordDigest(disk.get(keys.submission(batch))!), report);
+  const { source } = JSON.parse(disk.get(keys.round(batch, 0)) ?? '{"source":"external"}') as Pick<
+    RoundRecord,
+    'source'
+  >;
+  const chain = new RoundChain(SHAPES[source], recordDigest(disk.get(keys.submission(batch))!), report);
   const seen = new Set<number>();
   const named = new Set<string>();
   let [blocks, keyed] = [0, 0];
@@ -207,7 +215,7 @@ function checkRounds(disk: ReadonlyMap<string, string>, batch: Uuid): void {
       const rows = disk.get(keys.rows(batch, round, block));
       chain.block(rows);
       if (rows !== undefined)
-        for (const x of decodeBlock(rows, 2).values.filter((_, at) => at % 2 === 1)) {
+        for (const x of decodeBlock(rows, WIDTH).values.filter((_, at) => at % 2 === 1)) {
           insist(!seen.has(x), () => `the row ${x} is twice in ${batch}: a round was appended twice`);
           seen.add(x);
         }

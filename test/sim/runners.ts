@@ -1,6 +1,6 @@
 /** Scripted runners: mostly honest; at times dead, silent, repeating, late, or reporting false attempts and instances. */
 import { jobId, runIdOf } from '../../src/domain/ids.ts';
-import { createSampler } from '../../src/domain/sampling/sampler.ts';
+import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import type { AttemptRef, ClaimResponse, Report, Uuid } from '../../src/contract/types.ts';
 import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
@@ -16,6 +16,7 @@ const resultOf = (job_id: Uuid) => ({ ...MEASURED, metadata: { miss: missOf(runI
 
 interface Task extends AttemptRef {
   isStarted: boolean;
+  parameters: Readonly<Record<string, number>>;
   /** Set once its simulation has ended. */
   outcome?: Outcome;
 }
@@ -45,13 +46,13 @@ export class SimRunner {
   isHonest: boolean;
   readonly #allocation: string | undefined;
 
-  /** `allocation`: the share of a cluster that it runs in; it is then forgotten when it is gone. */
-  constructor(stage: Stage, id: string, isHonest = false, allocation?: string) {
+  /** `allocation`: the share of a cluster that it runs in; it is then forgotten when it is gone. `slots`: drawn without it. */
+  constructor(stage: Stage, id: string, isHonest = false, allocation?: string, slots?: number) {
     this.#allocation = allocation;
     this.#stage = stage;
     this.id = id;
     this.isHonest = isHonest;
-    this.slots = 1 + stage.dice.int(3);
+    this.slots = slots ?? 1 + stage.dice.int(3);
     this.cores = isHonest ? 0 : stage.dice.int(3) * 2;
     this.ahead = stage.dice.int(4);
     stage.ahead.set(id, this.ahead);
@@ -129,6 +130,7 @@ export class SimRunner {
         memory_gb: 0,
         gpu_available: false,
         supported_simulation_types: [],
+        features: ['histories'],
       },
       heartbeat_interval_secs: 5,
       holding: this.#holding(),
@@ -185,7 +187,8 @@ export class SimRunner {
       for (const { job, attempt } of answer.assignments) {
         this.#past.push({ job_id: job.id, attempt });
         this.#drop([{ job_id: job.id, attempt }]);
-        this.#tasks.push({ job_id: job.id, attempt, isStarted: job.status === 'Running' });
+        const { parameters } = job.run_config;
+        this.#tasks.push({ job_id: job.id, attempt, parameters, isStarted: job.status === 'Running' });
       }
     });
   }
@@ -195,9 +198,10 @@ export class SimRunner {
       this.#stage.acknowledged.claimed(this.id, job.id, attempt);
       const config = answer.batches[job.batch_id]?.config;
       insist(config !== undefined, () => `a claim came without the configuration of ${job.batch_id}`);
+      this.#stage.histories.claimed(job.batch_id, config);
       const seed = config.monte_carlo.seed ?? 0;
       const rowOf = config.adaptive === undefined ? undefined : this.#stage.rounds.rowsOf(job.batch_id);
-      const sampler = createSampler(config.dispersions, { ...config.monte_carlo, seed }, undefined, rowOf);
+      const sampler = studySampler(config, seed, undefined, rowOf);
       const expected = JSON.stringify(sampler.parameters(job.run_config.run_id));
       const given = JSON.stringify(job.run_config.parameters);
       insist(given === expected, () => `job ${job.id} was given ${given} and not ${expected}`);
@@ -247,11 +251,16 @@ export class SimRunner {
     const code = this.#stage.reuse.codeOf(this.id);
     if (!task.isStarted) return { type: 'start', job_id, attempt, ...(code === undefined ? {} : { code }) };
     const { bug } = this.#stage;
+    if (task.outcome === undefined && this.#stage.simulation !== undefined)
+      this.#spool.put(
+        (task.outcome = { job_id, attempt, ...this.#stage.simulation(runIdOf(job_id), attempt, task.parameters) }),
+        { sync: true },
+      );
     if (task.outcome === undefined) {
       const reason = dice.pick(this.#stage.failReasons) ?? 'exit';
       task.outcome =
         this.isHonest || dice.chance(0.6)
-          ? { type: 'complete', job_id, attempt, result: resultOf(job_id) }
+          ? { type: 'complete', job_id, attempt, result: { ...resultOf(job_id), ...this.#stage.histories.of(job_id) } }
           : { type: 'fail', job_id, attempt, reason, error_message: attempt % 2 === 0 ? 'broke' : 'broke again' };
       if (bug.spool !== 'late') this.#spool.put(task.outcome, { sync: bug.spool !== 'unsynced' });
     } else if (bug.spool === 'late') this.#spool.put(task.outcome, { sync: true });

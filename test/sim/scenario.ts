@@ -1,6 +1,6 @@
 /** One scenario from one seed: faults first, with the invariants checked after every step; then honest runners finish. */
 import { FAIL_REASONS } from '../../src/contract/enums.ts';
-import type { FailReason } from '../../src/contract/types.ts';
+import type { AttemptRef, FailReason, Report } from '../../src/contract/types.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
 import type { CoordinatorApi } from '../../src/coordinator/api.ts';
 import type { Interpreter } from '../../src/base/interpreters/interpreters.ts';
@@ -15,6 +15,7 @@ import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
 import { checkListed } from './listed.ts';
+import { SimHistories } from './histories.ts';
 import { checkReuse, SimReuse } from './reuse.ts';
 import { checkOrphans, SimRounds } from './rounds.ts';
 import { checkWaiting } from './waiting.ts';
@@ -30,6 +31,12 @@ export interface Bug extends DiskBug {
   /** Replaces operations between the scenario's actors and the coordinator. */
   api?(coordinator: Coordinator): Partial<CoordinatorApi>;
 }
+
+/** The end of an attempt of a run by its parameters. */
+export type Simulation = (run: number, attempt: number, parameters: Readonly<Record<string, number>>) => SimulatedEnd;
+type SimulatedEnd =
+  | Omit<Extract<Report, { type: 'complete' }>, keyof AttemptRef>
+  | Omit<Extract<Report, { type: 'fail' }>, keyof AttemptRef>;
 
 /** Counters of the scenario, which show that the faults really occur. */
 export interface Tally {
@@ -63,6 +70,7 @@ export class Stage {
   readonly acknowledged = new Acknowledged(this.disk);
   readonly rounds: SimRounds;
   readonly reuse: SimReuse;
+  readonly histories = new SimHistories();
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
@@ -77,6 +85,8 @@ export class Stage {
   readonly bug: Bug;
   /** The reasons of failures that runners draw. */
   failReasons: readonly FailReason[] = FAIL_REASONS;
+  /** How an attempt of a run ends, where it is not drawn. */
+  simulation: Simulation | undefined;
   readonly #interpreter: Interpreter;
   /** The receivers of events; absent: none. */
   notifications: NotificationSettings | undefined;
@@ -99,6 +109,10 @@ export class Stage {
 
   now(): number {
     return this.#world.now();
+  }
+
+  get parts(): Coordinator['parts'] {
+    return this.#coordinator.parts;
   }
 
   get batches(): string[] {
@@ -124,6 +138,8 @@ export class Stage {
     this.#coordinator = await openCoordinator(this.#openStore(bug), this.#world, {
       hooks: news,
       interpreter: this.#interpreter,
+      // Rounds are computed on this thread: a scenario is repeatable.
+      computesInWorker: false,
       // A level at which few failures suffice.
       quarantine: 0.9,
       ...(this.notifications === undefined ? {} : { notifications: this.notifications }),
@@ -181,11 +197,12 @@ export class Stage {
     asked.then(take).catch(judge);
   }
 
-  async step(ms: number): Promise<void> {
+  /** `isChecked`: false for a step whose records the next check sees. */
+  async step(ms: number, isChecked = true): Promise<void> {
     this.tally.steps += 1;
     if (this.dice.chance(0.7)) this.#engine.release();
     await this.#world.advance(ms);
-    this.check();
+    if (isChecked) this.check();
   }
 
   check(): void {

@@ -51,6 +51,48 @@ describe('the recordings', () => {
     });
   }
 
+  it('study-histories restores the histories of each run, and which derived outputs had no value', async () => {
+    const { text } = all.find((it) => it.name.endsWith('/study-histories.json'))!;
+    const store = new MemoryStore(new Map([[keys.meta('format'), '1']]));
+    await importSnapshot(await open(text), store);
+    const coordinator = await openCoordinator(store, new SimulatedClock());
+    const found: unknown[] = [];
+    for await (const chunk of (await coordinator.jobs({})).chunks)
+      for (const { id } of chunk) {
+        const { histories } = await coordinator.jobHistories(id);
+        const result = await coordinator.jobResult(id);
+        found.push([histories.map((it) => it.values), result?.metadata['peak'], result?.derived_missing]);
+      }
+    expect(found).to.deep.equal([
+      [
+        [
+          [1, 3.5, -0],
+          [12.5, 0],
+        ],
+        3.5,
+        undefined,
+      ],
+      [
+        [
+          [1, 4, null],
+          [null, null],
+        ],
+        4,
+        undefined,
+      ],
+      [
+        [
+          [2, null, null],
+          [null, null],
+        ],
+        2,
+        { margin: 'the run failed' },
+      ],
+      [[null, null], undefined, undefined],
+    ]);
+    await coordinator.close();
+  });
+
   it('equal a new recording (after a change of a machine, run `npm run record`)', async () => {
     const recorded = await recordAll();
     const committed = new Map(

@@ -9,7 +9,7 @@ import type { AttemptEnd } from '../../src/runner/attempt/outcome.ts';
 import { findPython } from '../../src/runner/launch/engine.ts';
 import type { Engine } from '../../src/runner/config/config.ts';
 import { Launchers, ONLY_COLD } from '../../src/runner/launch/launchers.ts';
-import { runLocally } from '../../src/runner/local-run.ts';
+import { runLocally, type StudyPart } from '../../src/runner/local-run.ts';
 import { createLog } from '../../src/runner/log.ts';
 import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import type { ProcessTools } from '../../src/runner/processes/process-scope.ts';
@@ -27,6 +27,8 @@ export interface Contained {
   image?: string;
   memoryLimit?: string;
   timeoutSecs?: number;
+  /** The histories and derived outputs of its study. */
+  declared?: Pick<StudyPart, 'histories' | 'derived'>;
 }
 
 /** A machine with one engine, for tests; `close` ends its processes. */
@@ -130,9 +132,10 @@ function runConfig(runId: number) {
 
 function study(
   environment: Record<string, string>,
-  { image, memoryLimit, timeoutSecs }: Omit<Contained, 'containers'>,
+  { image, memoryLimit, timeoutSecs, declared = {} }: Omit<Contained, 'containers'>,
 ) {
   return {
+    ...declared,
     telemetry: {
       sampling_rate_hz: 0,
       variables: [],

@@ -7,6 +7,7 @@ import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { stringifyExact } from '../../src/base/json/json-writing.ts';
 import { MoveTally } from '../../machines/job-parts/moves.ts';
 import { answerTo, concluded } from '../../src/analysis/questions.ts';
+import type { DrawnTelemetry } from '../../src/analysis/table/drawn-telemetry.ts';
 import type { AnsweredStudy } from '../../src/analysis/table/answered-study.ts';
 import { createSampler } from '../../src/domain/sampling/sampler.ts';
 import { SimbatchError } from '../../src/domain/errors.ts';
@@ -18,19 +19,18 @@ import type { Listing, PageRequest } from '../../src/coordinator/reads/listings.
 export const BATCH_ID = '0195a1b2-c3d4-8e5f-a012-345600000000';
 export const JOB_ID = jobId(BATCH_ID, 0);
 
-const band: wire.TelemetryBand = {
-  batch_id: BATCH_ID,
-  of: 10,
-  prefix: { length: 10, of: 10 },
-  warnings: [],
-  sentence: 'band of 1 of 10 runs; 1 run could not be read',
-  drawn_from: 2,
-  sampled: 2,
-  read: 1,
-  unread: [{ run_id: 3, reason: 'it has no telemetry' }],
-  seconds: [0, 1],
-  present: [1, 1],
-  variables: [{ name: 'altitude', runs: 1, present: [1, 0], p5: [2, null], median: [2, null], p95: [2, null] }],
+/** Two samples of one variable of run 0; no telemetry of the others. */
+const telemetry: DrawnTelemetry = {
+  rows: [0, 2],
+  drawnFrom: 3,
+  runs: [
+    {
+      startSecs: 0,
+      endSecs: 1,
+      variables: new Map([['altitude', { secs: Float64Array.of(0, 1), values: Float64Array.of(2, 3) }]]),
+    },
+    { why: 'it has no telemetry' },
+  ],
 };
 
 const AT = '2026-03-01T12:00:00.000Z';
@@ -141,7 +141,7 @@ function analysedStudy(): AnsweredStudy {
     builder.add({ row, status: 'Completed', parameters: { mass: row }, outputs: [['apogee_m', 1000 + row]] });
     moves.addUntouched();
   }
-  return { submission, table: builder.build(), moves, readBand: async () => band };
+  return { submission, table: builder.build(), moves, readTelemetry: async () => telemetry };
 }
 
 /** A listing of `total` items, made as they are read; `freed` says whether it was read to its end or returned from. */
@@ -190,6 +190,7 @@ const round: wire.Round = {
   previous: 'cd',
   appended_at: AT,
   complete: true,
+  decision: null,
 };
 
 const JUDGEMENT: wire.Judgement = { batch_id: BATCH_ID, revision: 0, requirements: [], outputs: {}, labels: {} };
@@ -257,6 +258,15 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       estimated_completion_time_mins: null,
       relation: 'rerun',
     }),
+    extractBatch: async () => ({
+      batch_id: BATCH_ID,
+      total_jobs: 2,
+      estimated_completion_time_mins: null,
+      relation: 'extraction',
+      name: 'x1',
+    }),
+    extractions: async () => ({ extractions: [] }),
+    parentFiles: async () => ({ gone: 'its batch was deleted' }),
     auditBatch: async () => ({
       batch_id: BATCH_ID,
       total_jobs: 1,
@@ -335,7 +345,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
     evaluate: async () => ({
       pieces: ['{"count":0,"appended":null,"counts":{},"complete":true,"points":[', ']}'],
     }),
-    checkRounds: async () => ({ rounds: 1, runs: 1, verdict: 'identical', head: 'ab', faults: [] }),
+    checkRounds: async () => ({ rounds: 1, runs: 1, verdict: 'identical', head: 'ab', faults: [], computed: null }),
     closeBatch: async () => ({ ...batch, closed: true }),
     views: async () => ({ views: [] }),
     keepView: async (_batchId, view) => ({ views: [{ ...view, kept_at: AT }] }),
@@ -380,6 +390,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       attempts: [{ attempt: 1, runner_id: 'r1', claimed_at: AT }],
       attempts_omitted: 0,
     }),
+    jobHistories: async () => ({
+      job_id: JOB_ID,
+      run_id: 0,
+      histories: [{ name: 'nz_g', variable: 'nz_g', units: 'g', times: [0, 0.5], values: [1, null] }],
+    }),
     jobs: async (_filter, page) => new FakeListing(3, (index) => job(index), page),
     batch: async () => ({
       batch,
@@ -404,6 +419,7 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       const text = JSON.stringify({ batch_id: BATCH_ID, warnings: [], columns: [], rows, matched: 1, of: 1 });
       return { state: 'ready', tag: undefined, body: new TextEncoder().encode(format === 'json' ? text : 'table') };
     },
+    histories: async () => ({ state: 'ready', tag: undefined, body: new TextEncoder().encode('histories') }),
     manifest: async () =>
       (async function* () {
         yield new TextEncoder().encode('{"format":"simbatch-manifest/1"}\n');

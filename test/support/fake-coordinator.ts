@@ -31,6 +31,7 @@ export interface FakeJob {
   environment: Record<string, string>;
   earlyTermination: BatchConfig['early_termination'];
   telemetry: Partial<BatchConfig['telemetry']>;
+  declared: Pick<BatchConfig, 'histories' | 'derived'>;
   cancelled: boolean;
 }
 
@@ -45,6 +46,8 @@ export interface JobSpec {
   earlyTermination?: BatchConfig['early_termination'];
   /** Differences from 100 Hz, all variables, no compression, a flush every second. */
   telemetry?: Partial<BatchConfig['telemetry']>;
+  /** Its histories and derived outputs. */
+  declared?: Pick<BatchConfig, 'histories' | 'derived'>;
 }
 
 /** Answers a request in place of the stand-in. */
@@ -129,6 +132,7 @@ export class FakeCoordinator {
         cancelled: false,
         environment: spec.environment ?? {},
         telemetry: spec.telemetry ?? {},
+        declared: spec.declared ?? {},
         earlyTermination: spec.earlyTermination ?? { enabled: false, check_frequency_hz: 10, conditions: [] },
         job: {
           id: jobId(batchId, runId),
@@ -372,5 +376,6 @@ export function configOf(job: FakeJob, isolation: 'process' | 'shared' = 'proces
       buffer_flush_interval_seconds: 1,
       ...job.telemetry,
     },
+    ...job.declared,
   };
 }

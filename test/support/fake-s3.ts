@@ -29,6 +29,8 @@ export class FakeS3 {
   damages = 0;
   /** As Swift: parts of a completed upload can be sent again, and are those of the object. */
   keepsUploads = false;
+  /** The most uploads that a page of their list has. */
+  uploadsPerPage = 1000;
   /** Added to the time of its clock. */
   aheadMs = 0;
   #uploadIds = 0;
@@ -105,7 +107,7 @@ export class FakeS3 {
     const uploadId = query.get('uploadId');
     const [bucket = ''] = path.split('/');
     if (method === 'GET' && query.has('uploads'))
-      return this.#listUploads(response, `${bucket}/${query.get('prefix') ?? ''}`);
+      return this.#listUploads(response, `${bucket}/${query.get('prefix') ?? ''}`, query.get('upload-id-marker') ?? '');
     if (method === 'GET' && query.has('list-type')) return this.#list(response, bucket, query.get('prefix') ?? '');
     if (method === 'POST' && query.has('uploads')) {
       const id = `upload-${String(++this.#uploadIds)}`;
@@ -172,14 +174,21 @@ export class FakeS3 {
     this.objects.set(key, object);
   }
 
-  #listUploads(response: ServerResponse, prefix: string): void {
-    const found = [...this.uploads].filter(([, { key }]) => key.startsWith(prefix));
+  /** In the order in which they began. */
+  #listUploads(response: ServerResponse, prefix: string, after: string): void {
+    const numberOf = (id: string): number => Number(id.slice('upload-'.length));
+    const left = [...this.uploads].filter(([id, { key }]) => key.startsWith(prefix) && numberOf(id) > numberOf(after));
+    const found = left.slice(0, this.uploadsPerPage);
+    const [lastId = '', { key: last } = { key: '' }] = found.at(-1) ?? [];
     const keyOf = (key: string): string => key.slice(key.indexOf('/') + 1);
     xml(
       response,
       found
         .map(([id, { key }]) => `<Upload><Key>${text(keyOf(key))}</Key><UploadId>${id}</UploadId></Upload>`)
-        .join(''),
+        .join('') +
+        (found.length === left.length
+          ? '<IsTruncated>false</IsTruncated>'
+          : `<IsTruncated>true</IsTruncated><NextKeyMarker>${text(keyOf(last))}</NextKeyMarker><NextUploadIdMarker>${lastId}</NextUploadIdMarker>`),
     );
   }
 

@@ -67,9 +67,9 @@ export class Scene {
   }
 
   /** Crashes the coordinator, and opens another one on the same disk. */
-  async restart(): Promise<void> {
+  async restart(options: MemoryStoreOptions = {}): Promise<void> {
     this.store.crash();
-    this.store = new MemoryStore(this.store.disk);
+    this.store = new MemoryStore(this.store.disk, options);
     await this.#begin(this.store);
   }
 

@@ -1,7 +1,7 @@
 /** Files as runners declare them and send them to addresses that the coordinator has signed. */
 import { createHash } from 'node:crypto';
 import type { SignedPart, SignedUpload, UploadRequest } from '../../src/contract/types.ts';
-import { partBytesOf, partCountOf } from '../../src/domain/runs/upload-parts.ts';
+import { partBytesOf, partCountOf } from '../../src/domain/files/upload-parts.ts';
 
 export const sha256Of = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 

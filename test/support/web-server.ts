@@ -10,6 +10,8 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { Tokens } from '../../src/coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { HISTORIES_FEATURE } from '../../src/domain/histories/feature.ts';
+import { encodeHistory } from '../../src/domain/histories/values.ts';
 import { seededRandom } from './simulated-clock.ts';
 
 export const webRoot = join(packageRoot, 'dist/web');
@@ -74,7 +76,7 @@ export async function startWeb({ withTokens = false, settings = {} }: WebOptions
 
 /** The outcome of one run, in place of a simulation. */
 export type Outcome =
-  | { metadata: Record<string, number> }
+  | { metadata: Record<string, number>; histories?: Record<string, readonly number[]> }
   | { message: string; reason: 'exit' | 'signal' | 'early_termination' | 'timeout' };
 
 export interface ScriptOptions {
@@ -93,6 +95,12 @@ export interface ScriptedRunner {
   stop(): Promise<void>;
 }
 
+function resultOf({ metadata, histories }: Extract<Outcome, { metadata: unknown }>) {
+  if (histories === undefined) return { metadata };
+  const encoded = Object.entries(histories).map(([name, values]) => [name, encodeHistory(values)]);
+  return { metadata, histories: Object.fromEntries(encoded) as Record<string, string> };
+}
+
 /** A runner that claims, starts and reports like the real one, without simulations. */
 export async function scriptedRunner(coordinator: Coordinator, options: ScriptOptions): Promise<ScriptedRunner> {
   const { id, places, runMs } = options;
@@ -104,6 +112,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
     memory_gb: 16,
     gpu_available: false,
     supported_simulation_types: [],
+    features: [HISTORIES_FEATURE],
   };
   await coordinator.register({ id, name: options.name ?? id, tags: options.tags ?? [], instance, capabilities });
   const holding = new Map<string, number>();
@@ -131,7 +140,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
       };
       await reported([
         'metadata' in outcome
-          ? { type: 'complete', job_id: job.id, attempt, result: { ...ran, metadata: outcome.metadata } }
+          ? { type: 'complete', job_id: job.id, attempt, result: { ...ran, ...resultOf(outcome) } }
           : { type: 'fail', job_id: job.id, attempt, reason: outcome.reason, error_message: outcome.message },
       ]);
     });

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import difflib
 import json
 import os
@@ -141,17 +140,25 @@ class NotedParameters(Parameters):
 class Reads:
     """The look-ups of one run. Known only as long as the program can have its values from these parameters alone."""
 
-    def __init__(self, path: str, found: os.stat_result, values: Mapping[str, float], given: Set[str]) -> None:
+    def __init__(self, path: str, values: Mapping[str, float], given: Set[str]) -> None:
         self.parameters: Parameters = NotedParameters(values, given)
         self._path = path
         self._pid = os.getpid()
         self._forked = False
-        # Another access time later: something else has read the file.
-        self._mark_ns = 2 * UNREAD_NS + int.from_bytes(os.urandom(_MARK_BYTES), "big")
+        self._mark_ns: Optional[int] = None
+        """None while there is no file; 0: whether something reads it is not known."""
+
+    def mark(self, found: Optional[os.stat_result]) -> None:
+        """Gives the file another access time, later than which something else has read it. `found`: its state, if nothing had."""
+        self._mark_ns = 0
+        if found is None or not records_reading(self._path, found.st_dev):
+            return
+        mark_ns = 2 * UNREAD_NS + int.from_bytes(os.urandom(_MARK_BYTES), "big")
         try:
-            os.utime(path, ns=(self._mark_ns, found.st_mtime_ns))
+            os.utime(self._path, ns=(mark_ns, found.st_mtime_ns))
         except OSError:
-            self._mark_ns = 0
+            return
+        self._mark_ns = mark_ns
 
     def report(self) -> Optional[Dict[str, Any]]:
         """What the runner is sent; None where it is not known what the program has read."""
@@ -163,7 +170,7 @@ class Reads:
         if parameters._read == parameters._given:
             return {"read": "all"}
         try:
-            if os.stat(self._path).st_atime_ns != self._mark_ns:
+            if self._mark_ns is not None and os.stat(self._path).st_atime_ns != self._mark_ns:
                 return None
         except OSError:
             return None
@@ -183,14 +190,10 @@ class Reads:
 _latest: Optional[Reads] = None
 
 
-def note(
-    path: str, found: os.stat_result, values: Mapping[str, float], given: Set[str], directory: Optional[str]
-) -> Reads:
-    """Begins to note look-ups. `directory`: where the report is left when the program ends; None: another asks for it."""
+def note(path: str, values: Mapping[str, float], given: Set[str]) -> Reads:
+    """Begins to note look-ups."""
     global _latest
-    _latest = Reads(path, found, values, given)
-    if directory is not None:
-        atexit.register(_latest.write, directory)
+    _latest = Reads(path, values, given)
     return _latest
 
 

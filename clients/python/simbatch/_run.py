@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import math
 import os
+import sys
 import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, Mapping, Optional, Tuple, Type
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 from ._checkpoint import Checkpoint
 from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
@@ -32,22 +34,22 @@ class Run:
     """Sampled parameters by name."""
     metadata: Dict[str, Any]
     """Of the study: simulation_name, simulation_version, duration_minutes, sampling_method, generated_at, seed."""
-    output_dir: Path
-    """Where artifacts go. It exists."""
 
     def __init__(
         self,
         config: Mapping[str, Any],
-        output_dir: Path,
+        output_dir: Optional[Path],
         telemetry_url: Optional[str],
         telemetry_token: Optional[str],
         reads: Optional[Reads] = None,
+        place: Optional[Any] = None,
     ) -> None:
         self.run_id = config["run_id"]
         self.parameters = Parameters(config["parameters"]) if reads is None else reads.parameters
         self._reads = reads
         self.metadata = dict(config["metadata"])
-        self.output_dir = output_dir
+        self._output_dir = output_dir
+        self._place = place
         self._telemetry_url = telemetry_url
         self._telemetry_token = telemetry_token
         self._telemetry: Optional[Sender] = None
@@ -55,6 +57,15 @@ class Run:
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
         self._checkpoint: Optional[Checkpoint] = None
+
+    @property
+    def output_dir(self) -> Path:
+        """Where artifacts go. It exists."""
+        if self._output_dir is None:
+            assert self._place is not None
+            self._place.make()
+            self._output_dir = Path(self._place.directory)
+        return self._output_dir
 
     @property
     def random_seed(self) -> int:
@@ -126,15 +137,52 @@ class Run:
         Raises TypeError for what JSON cannot hold, OSError when the file cannot be written.
         """
         with self._lock:
-            directory = os.fspath(self.output_dir)
-            path = os.path.join(directory, "metadata.json")
-            results = _existing(path) if self._results is None else self._results
-            results = {**results, **_plain({**(values or {}), **outputs}, "")}
-            part = os.path.join(directory, f".metadata.json.{os.getpid()}")
-            with open(part, "wb") as file:
-                file.write(_text(results).encode() + b"\n")
-            os.replace(part, path)
+            self._write(_plain({**(values or {}), **outputs}, ""))
+
+    def history(self, name: str, values: Sequence[Optional[float]]) -> None:
+        """Gives a history of the run itself, instead of the runner that makes it of telemetry: `run.history("nz_g", values)`.
+
+        `name`: of a history that the study declares. `values`: a number for each of its times; None or NaN where there is none. A list, a
+        tuple or a one-dimensional array of numpy. The file `metadata.json` holds it, and is replaced as a whole. A runner
+        fails the run if the study declares another number of times; a history that it does not declare is left out, with a note.
+        Raises TypeError for values that are not numbers, ValueError for infinite ones, OSError when the file cannot be written.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a history is a text, not {type(name).__name__}")
+        numbers = _history(name, values)
+        with self._lock:
+            given = self._written().get("histories")
+            self._write({"histories": {**(given if isinstance(given, dict) else {}), name: numbers}})
+
+    def _written(self) -> Dict[str, Any]:
+        if self._results is None:
+            self._results = _existing(os.path.join(os.fspath(self.output_dir), "metadata.json"))
+        return self._results
+
+    def _write(self, members: Mapping[str, Any]) -> None:
+        """Adds members to metadata.json. The lock is held."""
+        directory = os.fspath(self.output_dir)
+        if self._place is not None:
+            self._place.outputs = None
+        results = {**self._written(), **members}
+        part = os.path.join(directory, f".metadata.json.{os.getpid()}")
+        with open(part, "wb") as file:
+            file.write(_text(results).encode() + b"\n")
+        os.replace(part, os.path.join(directory, "metadata.json"))
+        self._results = results
+
+    def _finish(self, outputs: Mapping[str, Any]) -> None:
+        """The same as `result` at the end of a function, without a file where nothing has asked for the directory of the run."""
+        place = self._place
+        if place is None or place.is_made:
+            return self.result(outputs)
+        results = _plain({**outputs}, "")
+        text = _text(results) + "\n"
+        if len(text) > _MOST_HELD:
+            return self.result(outputs)
+        with self._lock:
             self._results = results
+            place.outputs = text
 
     def close(self) -> None:
         """Sends the telemetry that waits. Happens by itself when the program exits.
@@ -167,6 +215,10 @@ class Run:
 _current: Optional[Run] = None
 _given: Optional[Tuple[str, str]] = None
 """In an interpreter that executes run after run: the path of the current run's configuration, and its text."""
+_place: Optional[Any] = None
+"""In such an interpreter: the directory of the current run, which is made when something asks for it; None where it is there."""
+_MOST_HELD = 1 << 16
+"""Characters of outputs that have no file."""
 
 
 def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
@@ -180,24 +232,38 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
     """
     global _current
     if _current is None:
-        path = os.environ.get("SVC_RUN_CONFIG")
+        place = _place
+        path = os.environ.get("SVC_RUN_CONFIG") if place is None else place.config_path
         if not path and defaults is None:
             raise RunConfigError(_BY_HAND)
-        found = unread(path) if path else None
+        found = unread(path) if path and place is None else None
         config: Dict[str, Any] = _read(path) if path else {"run_id": 0, "parameters": {}, "metadata": {}}
         given = set(config["parameters"])
         config["parameters"] = _with_defaults(config["parameters"], defaults)
-        output_dir = Path(os.environ.get("SVC_OUTPUT_DIR") or "output")
-        if _given is None or not output_dir.is_absolute():
-            output_dir = output_dir.resolve()
-            output_dir.mkdir(parents=True, exist_ok=True)
+        output_dir = None
         reads = None
-        if path and found is not None and records_reading(path, found.st_dev):
+        if place is None:
+            output_dir = _output_dir()
+        elif path:
+            reads = noted = note(path, config["parameters"], given)
+            place.on_made = lambda: noted.mark(unread(path))
+        if output_dir is not None and path and found is not None and records_reading(path, found.st_dev):
+            reads = note(path, config["parameters"], given)
+            reads.mark(found)
             # An interpreter that executes run after run asks for the look-ups itself.
-            reads = note(path, found, config["parameters"], given, None if _given else os.fspath(output_dir))
+            if _given is None:
+                atexit.register(reads.write, os.fspath(output_dir))
         telemetry = os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN")
-        _current = Run(config, output_dir, *telemetry, reads)
+        _current = Run(config, output_dir, *telemetry, reads, place)
     return _current
+
+
+def _output_dir() -> Path:
+    path = Path(os.environ.get("SVC_OUTPUT_DIR") or "output")
+    if _given is None or not path.is_absolute():
+        path = path.resolve()
+        path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _read(path: str) -> Dict[str, Any]:
@@ -216,7 +282,8 @@ def _read(path: str) -> Dict[str, Any]:
     for name, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise RunConfigError(f"{path}: parameter {name} must be a number, is {value!r}")
-    parameters = {name: float(value) for name, value in parameters.items()}
+    # The names in the program are interned too, so that a look-up compares no characters.
+    parameters = {sys.intern(name): float(value) for name, value in parameters.items()}
     metadata = config.get("metadata", {})
     if not isinstance(metadata, dict):
         raise RunConfigError(f"{path}: metadata must be an object")
@@ -253,6 +320,23 @@ def _existing(path: str) -> Dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _history(name: str, values: Any) -> List[Optional[float]]:
+    """The values of a history in JSON's own types."""
+    if hasattr(values, "tolist"):  # numpy's arrays
+        values = values.tolist()
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"the history {name!r} is a list of numbers, not {type(values).__name__}")
+    numbers: List[Optional[float]] = []
+    for index, value in enumerate(values):
+        if value is not None and (isinstance(value, (bool, str)) or not hasattr(value, "__float__")):
+            raise TypeError(f"{name}[{index}]: a value of a history is a number or None, not {type(value).__name__}")
+        number = math.nan if value is None else float(value)
+        if math.isinf(number):
+            raise ValueError(f"{name}[{index}]: a value of a history is finite, or NaN where there is none")
+        numbers.append(None if math.isnan(number) else number)
+    return numbers
 
 
 def _plain(value: Any, where: str) -> Any:

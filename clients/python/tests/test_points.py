@@ -1,6 +1,7 @@
 """The libraries of examples/points/ around an evaluator: each gives what it gives around the plain function, and executes each point once."""
 
 import importlib
+import importlib.util
 import math
 import sys
 from pathlib import Path
@@ -107,6 +108,24 @@ def test_scikit_optimize_asks_and_is_handed_values(example):
     module = example("skopt_search", "skopt")
     results = both(module, ["height"], lambda f: [module.search(f, rounds=3, at_once=2).Xi])
     assert results[0] == results[1] == results[2]
+
+
+def test_botorch_asks_and_is_handed_values(example):
+    if importlib.util.find_spec("botorch") is None:
+        pytest.skip("needs botorch, which the tests' set-up leaves out: it brings PyTorch, some 5 GB")
+    module = example("botorch_search")
+    results = both(module, ["height"], lambda f: [one.tolist() for one in module.search(f, rounds=2, at_once=2)])
+    assert results[0] == results[1] == results[2]
+    assert len(results[0][0]) == 8
+
+    # A failed run is left out of the model.
+    def broken(points):
+        found = package("numpy").array([[1.0 + row[0] ** 2] for row in points])
+        found[0] = math.nan
+        return found
+
+    _, scores = module.search(broken, rounds=1, at_once=2)
+    assert scores.isnan().sum() == 2
 
 
 def test_salib_evaluates_its_design(example):

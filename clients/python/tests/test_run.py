@@ -161,6 +161,46 @@ class Results(Here):
         self.assertEqual(self.written(run), {"a": 1, "b": 2})
 
 
+class Histories(Here):
+    def test_values_are_numbers_or_missing_beside_the_outputs(self):
+        run = self.open(CONFIG)
+        run.result(a=1)
+        run.history("z", [1, None, float("nan"), 2.5])
+        run.history("nz g", (True + 1, -0.0))
+        run.result(b=2)
+        histories = {"z": [1.0, None, None, 2.5], "nz g": [2.0, -0.0]}
+        self.assertEqual(self.written(run), {"a": 1, "histories": histories, "b": 2})
+        run.history("z", [])
+        self.assertEqual(self.written(run)["histories"], {**histories, "z": []})
+
+    def test_arrays(self):
+        class Array:
+            def tolist(self):
+                return [1.5, float("nan")]
+
+        run = self.open(CONFIG)
+        run.history("z", Array())
+        self.assertEqual(self.written(run), {"histories": {"z": [1.5, None]}})
+
+    def test_other_values_name_their_place_and_leave_the_file(self):
+        run = self.open(CONFIG)
+        run.history("z", [1])
+        faults = (
+            ([1, "2"], TypeError, r"z\[1\]: .* not str"),
+            ([[1]], TypeError, r"z\[0\]: .* not list"),
+            ([True], TypeError, r"z\[0\]: .* not bool"),
+            ([0, float("inf")], ValueError, r"z\[1\]: .* finite"),
+            ("12", TypeError, "list of numbers, not str"),
+            ({1: 2}, TypeError, "list of numbers, not dict"),
+        )
+        for values, error, message in faults:
+            with self.subTest(values=values), self.assertRaisesRegex(error, message):
+                run.history("z", values)
+        with self.assertRaisesRegex(TypeError, "name of a history is a text, not int"):
+            run.history(3, [1])
+        self.assertEqual(self.written(run), {"histories": {"z": [1.0]}})
+
+
 class Telemetry(Here):
     def test_without_data_and_without_server(self):
         with self.open(CONFIG) as run:

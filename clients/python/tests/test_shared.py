@@ -1,5 +1,6 @@
 """Studies with `isolation: shared`, on this machine, by the real program: the same results as with a process for each run."""
 
+import json
 import os
 import random
 import socket
@@ -98,10 +99,85 @@ def notes(row):
     return " | ".join(row[1].get("simbatch_notes", []))
 
 
+def without_directories(found):
+    """Results of runs with a process each as those of functions that share one: outputs that are returned are in the result alone."""
+    made = {}
+    for number, (status, outputs, files) in found.items():
+        assert json.loads(files["metadata.json"]) == outputs and len(files) == 1
+        made[number] = (status, outputs, {})
+    return made
+
+
 def test_a_thousand_runs_are_those_of_a_process_each_to_the_bit(local):
-    shared = results(finished(polite, "shared", 1000))
+    batch = finished(polite, "shared", 1000)
+    shared = results(batch)
     assert len(shared) == 1000
-    assert shared == results(finished(polite, "process", 1000))
+    assert shared == without_directories(results(finished(polite, "process", 1000)))
+    assert [it for it in local.rglob("*") if batch.id in it.parts] == []
+
+
+def asks(p, run):
+    """Each run asks for its directory in a way of its own, or does not."""
+    import subprocess
+
+    number = run.run_id
+    note = "echo child > $SVC_OUTPUT_DIR/note"
+    if number == 1:
+        (run.output_dir / "note").write_text("property")
+    if number == 2:
+        Path(os.environ["SVC_OUTPUT_DIR"], "note").write_text("variable")
+    if number == 3:
+        return {"config": open(os.environ["SVC_RUN_CONFIG"]).read()}
+    if number == 4:
+        subprocess.run(["sh", "-c", note], check=True)
+    if number == 5:
+        os.system(note)
+    if number == 6 and os.fork() == 0:
+        os.execv("/bin/sh", ["sh", "-c", note])
+    if number == 6:
+        os.wait()
+    if number == 7:
+        run.result(early=1)
+    if number == 8:
+        os._exit(3)
+    if number == 9:
+        print("printed")
+        sys.stdout.flush()
+        time.sleep(0.3)
+        (run.output_dir / "note").write_text("after a log")
+    if number == 10:
+        return {"long": "x" * 100_000}
+    if number == 11:
+        print("printed")
+    if number == 12:
+        run.telemetry(t=0, height=1)
+    if number == 13:
+        os.putenv("SIM_COPY", dict(os.environ)["SVC_OUTPUT_DIR"])
+    return {"y": p["x"]}
+
+
+def test_a_function_has_a_directory_as_soon_as_it_asks_for_one(local):
+    batch = finished(asks, "shared", 16)
+    found = results(batch)
+    assert {number: sorted(row[2]) for number, row in found.items()} == {
+        **{number: [] for number in (0, 8, 14, 15)},
+        **{number: ["metadata.json", "note"] for number in (1, 2, 4, 5, 6)},
+        **{number: ["metadata.json"] for number in (3, 7, 10, 13)},
+        9: ["metadata.json", "note", "stdout.log"],
+        11: ["stdout.log"],
+        12: ["telemetry.parquet"],
+    }
+    assert {number for number, row in found.items() if row[0] != "Completed"} == {8}
+    assert notes(found[8]) == "" and "exited with code 3" in (batch.run(8).error or "")
+    outputs = {number: {it: value for it, value in row[1].items() if it != "simbatch_notes"} for number, row in found.items()}
+    x = {row["run_id"]: row["parameters.x"] for row in batch.rows(columns=["run_id", "parameters.x"])}
+    assert all(outputs[number] == {"y": x[number]} for number in found if number not in (3, 7, 8, 10))
+    assert (outputs[7], outputs[10], json.loads(outputs[3]["config"])["parameters"]) == ({"early": 1, "y": x[7]}, {"long": "x" * 100_000}, {"x": x[3]})
+    assert found[4][2]["note"] == b"child\n" and found[9][2]["stdout.log"] == found[11][2]["stdout.log"] == b"printed\n"
+    # What else has read the run configuration is not known, and so not which parameters were looked up.
+    rows = batch.coordinator.transport.get(f"/batches/{batch.id}/results")["results"]
+    read = {row["run_id"]: row.get("parameters_read") for row in rows}
+    assert read == {**dict.fromkeys(found, "all"), 3: None, 6: None, 8: None, 10: []}
 
 
 def test_a_run_that_ends_its_interpreter_loses_no_other_run(local):
@@ -115,6 +191,32 @@ def test_a_run_that_ends_its_interpreter_loses_no_other_run(local):
     assert "bad: a result is a number" in (batch.run(9).error or "")
     # Runs that were given back were not failures: none has an attempt that failed before.
     assert all(len([it for it in batch.run(n).history() if "fail" in str(it).lower()]) == 0 for n in (14, 30, 59))
+
+
+def meddling(p, run):
+    own = [int(it) for it in os.listdir("/proc/self/fd") if int(it) > 2]
+    named = {fd: os.path.realpath("/proc/self/fd/%d" % fd) for fd in own if os.path.lexists("/proc/self/fd/%d" % fd)}
+    pipes = [fd for fd, name in named.items() if "simbatch-" in name]
+    if run.run_id == 3:
+        os.closerange(3, 256)
+    if run.run_id in (5, 7):
+        for fd in pipes:
+            os.close(fd) if run.run_id == 5 else os.set_blocking(fd, False)
+    if run.run_id == 9:
+        for fd, name in named.items():
+            if "socket" in name:
+                os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+    return {"n": run.run_id, "pipes": len(pipes)}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_a_run_that_takes_the_connections_of_its_interpreter_loses_no_other_run(local):
+    found = results(finished(meddling, "shared", 60, timeout_s=60))
+    assert {number: row[0] for number, row in found.items() if row[0] != "Completed"} == {3: "Failed", 5: "Failed", 9: "Failed"}
+    assert all(row[1]["n"] == number and row[1]["pipes"] == 1 for number, row in found.items() if row[0] == "Completed")
+    assert "changed the blocking mode of a connection of its process to the runner: its process was ended after it" in notes(found[7])
+    for number in (3, 5):
+        assert b"the run closed or replaced a connection of its process" in found[number][2]["stderr.log"]
 
 
 def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(local):
@@ -186,7 +288,24 @@ def test_results_of_numpy_are_those_of_a_process_each_to_the_bit(local):
     shared = results(finished(array_work, "shared", 300))
     assert {row[0] for row in shared.values()} == {"Completed"}
     assert len({row[1]["bits"] for row in shared.values()}) == 300
-    assert shared == results(finished(array_work, "process", 300))
+    assert shared == without_directories(results(finished(array_work, "process", 300)))
+
+
+def draws(p):
+    import random
+
+    import numpy
+
+    return {"numpy": numpy.random.random(), "own": random.random()}
+
+
+def test_numpy_begins_with_the_seed_of_the_run_also_where_a_run_is_the_first_to_import_it(local):
+    package("numpy")
+    shared = results(finished(draws, "shared", 40))
+    # Of the runs with a process each all are the first.
+    assert shared == without_directories(results(finished(draws, "process", 40)))
+    assert len({row[1]["numpy"] for row in shared.values()}) == 40
+    assert all("restored" not in notes(row) and "undone" not in notes(row) for row in shared.values())
 
 
 def leaky(p, run):

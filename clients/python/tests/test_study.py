@@ -221,6 +221,37 @@ def test_a_pointer_becomes_the_argument(pointer, argument):
     assert argument_of(pointer, [("mass", "cd")]) == argument
 
 
+def test_histories_and_derived_outputs_are_members_as_in_a_study_file(program):
+    numpy = package("numpy")
+    histories = [{"variable": "nz_g", "at": {"points": numpy.linspace(0, 1, 3)}}, {"name": "v", "variable": "speed", "at": {"from": 0, "to": 1, "step": 0.5}}]
+    derived = [{"name": "peak_g", "telemetry": "nz_g", "take": "max"}]
+    study = named(histories=histories, derived=derived)
+    config = study.submission()["config"]
+    assert config["histories"][0] == {"variable": "nz_g", "at": {"points": [0, 0.5, 1]}}
+    assert config["histories"][1] == histories[1] and config["derived"] == derived
+    assert len(study.sample()) == 8
+    bare = named().submission()["config"]
+    assert "histories" not in bare and "derived" not in bare
+    with pytest.raises(TypeError, match="histories must be a list of mappings"):
+        named(histories={"variable": "nz_g"})
+    with pytest.raises(TypeError, match="derived must be a list of mappings"):
+        named(derived=["peak_g"])
+
+
+@pytest.mark.parametrize(
+    "pointer, argument",
+    [
+        ("/config/histories/1/at/points/3", 'histories[1]["at"]["points"][3]'),
+        ("/config/histories/0/at", 'histories[0]["at"]'),
+        ("/config/derived/2/telemetry", 'derived[2]["telemetry"]'),
+        ("/config/derived/0", "derived[0]"),
+        ("/config/histories", "histories"),
+    ],
+)
+def test_a_fault_of_a_history_names_its_argument(pointer, argument):
+    assert argument_of(pointer) == argument
+
+
 def test_faults_found_by_the_coordinator_name_the_argument(fake):
     body = {
         "type": "x", "title": "x", "status": 422, "detail": "2 faults", "code": "invalid-request",

@@ -1,8 +1,11 @@
 """The look at open descriptors between the runs of one process: exact, in each way that systems list them."""
 
+import contextlib
 import importlib.util
+import multiprocessing
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,23 +26,32 @@ def load(name):
 descriptors = load("_warm_descriptors")
 
 
-@pytest.fixture
-def files(tmp_path):
+class Files:
     """Opens one of three files by its number; closes all at the end."""
-    opened = []
 
-    def open_one(number):
-        path = tmp_path / str(number)
+    def __init__(self, folder):
+        self.folder, self.opened = folder, []
+
+    def __enter__(self):
+        return self
+
+    def __call__(self, number):
+        path = self.folder / str(number)
         path.touch()
-        opened.append(os.open(path, os.O_RDONLY))
-        return opened[-1]
+        self.opened.append(os.open(path, os.O_RDONLY))
+        return self.opened[-1]
 
-    yield open_one
-    for fd in opened:
-        try:
-            os.close(fd)
-        except OSError:
-            pass
+    def __exit__(self, *_):
+        for fd in self.opened:
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A process for what is listed: in that of the tests, threads of other tests open and close files meanwhile."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        yield process
 
 
 def nothing(open_one, held):
@@ -86,37 +98,47 @@ def closes_what_it_opens(open_one, held):
     return None
 
 
+def looks(run, places, folder):
+    """What is wanted after `run`, and what the look before it and the two after it find."""
+    with Files(folder) as open_one:
+        held = open_one(0)
+        look = descriptors.Descriptors(places)
+        before = look.look()
+        wanted = run(open_one, held)
+        return wanted, [before, look.look(), look.look()]
+
+
 @pytest.mark.parametrize("places", PLACES, ids=str)
 @pytest.mark.parametrize(
     "run",
     [nothing, opens, opens_two_and_closes_the_lower, closes, replaces, replaces_and_opens, swaps_with_the_next_free_number, closes_what_it_opens],
 )
-def test_what_a_run_has_opened_closed_and_replaced_is_found(files, places, run):
-    held = files(0)
+def test_what_a_run_has_opened_closed_and_replaced_is_found(alone, places, run, tmp_path):
+    wanted, found = alone.submit(looks, run, places, tmp_path).result()
+    assert found == [None, wanted, wanted]
+
+
+def looks_at_sources(places):
+    """What is found as sources of random numbers are opened one by one, and the number of the last."""
     look = descriptors.Descriptors(places)
-    assert look.look() is None
-    wanted = run(files, held)
-    assert look.look() == wanted
-    assert look.look() == wanted
+    with contextlib.ExitStack() as sources:
+        found = []
+        for _ in range(descriptors.MOST_RANDOM + 1):
+            last = os.open("/dev/urandom", os.O_RDONLY)
+            sources.callback(os.close, last)
+            found.append(look.look())
+        return found, last
 
 
 @pytest.mark.parametrize("places", PLACES, ids=str)
-def test_sources_of_random_numbers_may_stay_open_as_far_as_libraries_need_them(places):
-    look = descriptors.Descriptors(places)
-    opened = []
-    try:
-        for _ in range(descriptors.MOST_RANDOM):
-            opened.append(os.open("/dev/urandom", os.O_RDONLY))
-            assert look.look() is None
-        opened.append(os.open("/dev/urandom", os.O_RDONLY))
-        assert look.look() == ({opened[-1]}, set())
-    finally:
-        for fd in opened:
-            os.close(fd)
+def test_sources_of_random_numbers_may_stay_open_as_far_as_libraries_need_them(alone, places):
+    found, last = alone.submit(looks_at_sources, places).result()
+    assert found == [None] * descriptors.MOST_RANDOM + [({last}, set())]
 
 
-def test_an_open_file_has_a_name_for_people(files):
-    fd = files(1)
-    named = descriptors.Descriptors().describe(fd)
-    assert named.endswith("/1") or named == f"descriptor {fd}"
-    assert descriptors.Descriptors(()).describe(fd) == f"descriptor {fd}"
+def test_an_open_file_has_a_name_for_people(tmp_path):
+    with Files(tmp_path) as open_one:
+        fd = open_one(1)
+        named = descriptors.Descriptors().describe(fd)
+        assert named.endswith("/1") or named == f"descriptor {fd}"
+        assert descriptors.Descriptors(()).describe(fd) == f"descriptor {fd}"

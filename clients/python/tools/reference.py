@@ -43,7 +43,7 @@ GROUPS = [
     ),
 ]
 FILES = ["RunFiles", "RunFile"]
-ANSWERS = ["Answer", "Summary", "Verdicts", "Precisions", "Sensitivity", "Indices", "Attribution", "Convergence", "Comparison", "Audit", "Findings"]
+ANSWERS = ["Answer", "Summary", "Verdicts", "Precisions", "Sensitivity", "Indices", "Attribution", "Convergence", "Band", "Comparison", "Audit", "Findings"]
 ANSWERS += ["LiveTelemetry"]
 
 

@@ -12,6 +12,7 @@ import types
 from _io import _IOBase
 
 import _warm_modules as modules
+import _warm_seed as seeds
 
 PR_SET_PDEATHSIG = 1
 
@@ -93,7 +94,7 @@ def execute(server, order):
     """Runs the simulation; returns its exit code, or ends the process itself."""
     set_up(server, order)
     gc.enable()
-    seed(order["seed"])
+    seeds.seed(order["seed"])
     # A new module: the collector leaves that of the server, and all that it refers to, at the end.
     sys.modules["__main__"] = main_module(server.entrypoint)
     status, signal = run(server.code, server.entrypoint)
@@ -118,15 +119,6 @@ def set_up(server, order):
         os.dup2(stream, fd)
         os.close(stream)
     os.environ.update(environment)
-
-
-def seed(seed):
-    import random
-
-    random.seed(seed)
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed([seed & 0xFFFFFFFF, seed >> 32, 1])
 
 
 def run(code, path):

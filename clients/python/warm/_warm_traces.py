@@ -45,13 +45,14 @@ class Found:
         self.left = []
 
 
-def begin_run(config, variables):
+def begin_run(place, on_demand):
     """The next `simbatch.run()` is for this run; a package of this version has its configuration without reading it again."""
     run = sys.modules.get("simbatch._run")
     if run is not None:
         run._current = None
         sys.modules["simbatch._telemetry"].CLOSED_BY_CALLER = True
-        run._given = (variables["SVC_RUN_CONFIG"], config)
+        run._given = (place.config_path, place.config)
+        run._place = place if on_demand else None
 
 
 def finish():
@@ -61,7 +62,7 @@ def finish():
     if current is not None:
         current.close()
     if run is not None:
-        run._current = run._given = None
+        run._current = run._given = run._place = None
     threading = sys.modules.get("threading")
     if threading is not None and len(threading._active) > 1:
         _end_executors()
@@ -100,6 +101,8 @@ class Traces:
         own = [it for it, _ in variables if str(it.get("__name__")).partition(".")[0] != "simbatch"]
         function = getattr(sys.modules.get("simbatch.functions.loaded"), "FUNCTION", None)
         self.variables = program.Variables(own + _travelled(function), [] if function is None else [function])
+        # The variables of the run before, as they were given.
+        self.entered = {}
         self.directory = os.getcwd()
         self.place = _file(".")
         self.path = list(sys.path)
@@ -118,9 +121,12 @@ class Traces:
         self.forget_warnings = getattr(warnings, "_filters_mutated", None) or getattr(warnings, "_filters_mutated_lock_held", None)
 
     def enter(self, variables):
-        """Sets the variables of a run; returns the environment that it begins with."""
+        """Sets the variables of a run; returns the environment that it begins with, which `look` gives back to the next one."""
+        entered = self.entered
         for name, value in variables.items():
-            os.environ[name] = value
+            # Most are those of the run before it.
+            if entered.get(name) != value:
+                os.environ[name] = entered[name] = value
         self.settings.begin()
         return dict(os.environ._data)
 
@@ -326,7 +332,8 @@ def _file(place):
 
 
 def _flush(streams):
-    for stream in {id(it): it for it in (*streams, sys.stdout, sys.stderr)}.values():
+    _, *own = streams
+    for stream in own if sys.stdout is own[0] and sys.stderr is own[1] else (*own, sys.stdout, sys.stderr):
         try:
             if stream is not None and not stream.closed:
                 stream.flush()

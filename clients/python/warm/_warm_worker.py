@@ -1,14 +1,16 @@
 """A worker: one process that executes run after run of a study with `isolation: shared`.
 
-It is a fork of the server like the process of a run, and has three connections of its own to the runner: for messages, and for the
-stdout and the stderr of its runs. The runner feeds it ahead:
+It is a fork of the server like the process of a run, and has four connections of its own to the runner: for orders, for messages, and
+for the stdout and the stderr of its runs. The runner feeds it ahead:
 
-    <- {"id", "env", "seed", "config"}, JSON lines: the runs that may come; `config`: the text of the run configuration
+    <- {"id", "env", "seed", "config", "on_demand"}, JSON lines: the runs that may come; `config`: the text of the run configuration;
+       `on_demand`: its directory and its file are made when the run asks for them
     <- the number of a run as eight bytes, in a named pipe: its reader has the run, so that the runner can take back
        a run that has not begun
-    -> {"id", "code", "ms", "restored", "left", "metadata", "reads", "last"}, a JSON line for each run that has ended; `metadata`: the
-       text of `metadata.json` if that is the only file of the run, null for no file, absent if the runner has to look; `reads`: the
-       parameters that it looked up, absent where that is not known; `last`: the worker ends
+    -> {"id", "code", "ms", "restored", "left", "outputs", "metadata", "reads", "last"}, a JSON line for each run that has ended;
+       `outputs`: the text of the outputs of a run without a directory, or null; `metadata`: the text of `metadata.json` if that is the
+       only file of the run, null for no file, absent if the runner has to look; `reads`: the parameters that it looked up, absent where
+       that is not known; `last`: the worker ends
     -> {"id", "fault", "code"}: the directory of the run could not be made
     -> {"id", "stale"}: a file of the program has changed, the run has not begun and the worker ends
 
@@ -26,7 +28,9 @@ import time
 from _contextvars import copy_context
 
 import _warm_children as children
+import _warm_place as places
 import _warm_run as runs
+import _warm_seed as seeds
 import _warm_traces as traces
 
 # The runner's own tolerance for a changed entrypoint.
@@ -35,7 +39,6 @@ FILES_LOOK_S = 0.02
 FILES_LOOK_SHARE = 0.02
 MEMORY_LOOK_S = 0.05
 NUMBER_BYTES = 8
-UNREAD_NS = 1_000_000_000
 CHUNK = 1 << 16
 MOST_METADATA_BYTES = 1 << 16
 # A leak that no check sees is bounded: a new worker is a fork away.
@@ -71,10 +74,13 @@ class Worker:
             os.dup2(end, fd)
             self.ends.append(end)
         os.mkfifo(given["pipe"], 0o600)
-        self.channel = self._connect(given["socket"], "control")
+        self.incoming = self._connect(given["socket"], "orders")
+        self.channel = self._connect(given["socket"], "messages")
         # Opens as soon as the runner has opened its side, which leaves the name until then.
         self.pipe = os.open(given["pipe"], os.O_RDONLY | os.O_CLOEXEC)
         os.unlink(given["pipe"])
+        # The work of other runs depends on them, and a run may close, replace or change any descriptor.
+        self.own = [(fd, _identity(fd)) for fd in (self.incoming, self.channel, self.pipe, *self.ends)]
         self.orders = {}
         self.buffer = b""
         self.next_look = 0.0
@@ -94,6 +100,7 @@ class Worker:
 
     def loop(self):
         before = traces.Traces(self.server.globals_before)
+        watch = places.Watch()
         gc.collect()
         gc.freeze()
         while True:
@@ -106,27 +113,42 @@ class Worker:
                 self._send(id=order["id"], stale=path)
                 os._exit(0)
             environment = before.enter(order["env"])
-            directory = order["env"]["SVC_OUTPUT_DIR"]
-            try:
-                _make(directory, order["env"]["SVC_RUN_CONFIG"], order["config"].encode())
-            except OSError as error:
-                self._mark(order["id"])
-                self._send(id=order["id"], fault=str(error), code=children.error_code(error))
-                continue
+            place = places.Place(order)
+            if order.get("on_demand"):
+                watch.begin(place)
+            else:
+                try:
+                    place.make()
+                except OSError:
+                    self._mark(order["id"])
+                    self._send(id=order["id"], **_fault(place))
+                    continue
             began = time.perf_counter()
-            status, signal = self._execute(order)
+            status, signal = self._execute(order, place)
             if signal is not None or os.getpid() != self.pid:
                 # A child of the run that came to here is not the worker, and ends as a program does.
                 return runs.end(self.server, status, signal)
             self.runs += 1
             found = self._look(before, environment)
+            watch.end()
+            if not self._is_connected():
+                _say("the run closed or replaced a connection of its process to the runner, such as with os.closerange")
+                os._exit(1)
+            if not all(os.get_blocking(fd) for fd, _ in self.own):
+                found.left.append("changed the blocking mode of a connection of its process to the runner")
             ms = round((time.perf_counter() - began) * 1000, 3)
             last = bool(found.left) or self.runs >= MOST_RUNS or self._has_grown()
             self._mark(order["id"])
             message = {"id": order["id"], "code": status, "ms": ms, "restored": found.restored, "left": found.left, "last": last}
             if found.reads is not None:
                 message["reads"] = found.reads
-            self._send(**message, **_metadata_of(directory))
+            if place.fault is not None:
+                message = {"id": order["id"], **_fault(place)}
+            elif place.is_made:
+                message.update(_metadata_of(place.directory))
+            else:
+                message["outputs"] = place.outputs
+            self._send(**message)
             if last:
                 # Not by the interpreter's own end, which waits for what the run has left.
                 os._exit(0)
@@ -144,19 +166,25 @@ class Worker:
             found.left.append("left its process in a state that cannot be looked at: %s: %s" % (type(error).__name__, error))
             return found
 
-    def _execute(self, order):
-        runs.seed(order["seed"])
-        traces.begin_run(order["config"], order["env"])
+    def _execute(self, order, place):
+        seeds.seed(order["seed"])
+        traces.begin_run(place, order.get("on_demand", False))
         sys.modules["__main__"] = runs.main_module(self.server.entrypoint)
         # With context variables of its own.
         return copy_context().run(runs.run, self.server.code, self.server.entrypoint)
+
+    def _is_connected(self):
+        try:
+            return all(_identity(fd) == identity for fd, identity in self.own)
+        except OSError:
+            return False
 
     # --- messages ------------------------------------------------------------------------------------------------------
 
     def _order(self, number):
         """The order with this number, which comes before it; those before it were taken back."""
         while number not in self.orders:
-            data = os.read(self.channel, CHUNK)
+            data = os.read(self.incoming, CHUNK)
             if not data:
                 raise EOFError
             *lines, self.buffer = (self.buffer + data).split(b"\n")
@@ -204,28 +232,25 @@ def _resident_bytes():
         return 0
 
 
+def _identity(fd):
+    found = os.fstat(fd)
+    return found.st_dev, found.st_ino
+
+
+def _say(text):
+    try:
+        os.write(2, text.encode() + b"\n")
+    except OSError:
+        pass
+
+
 def _write(fd, data):
     while data:
         data = data[os.write(fd, data) :]
 
 
-def _make(directory, config_path, config):
-    """Makes the directory of a run, which must not be there, and its configuration beside it."""
-    parent = os.path.dirname(directory)
-    try:
-        os.mkdir(parent)
-    except FileExistsError:
-        pass
-    except FileNotFoundError:
-        os.makedirs(parent, exist_ok=True)
-    os.mkdir(directory)
-    fd = os.open(config_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-    try:
-        _write(fd, config)
-        # The access time of a run configuration that nothing has read.
-        os.utime(fd, ns=(UNREAD_NS, time.time_ns()))
-    finally:
-        os.close(fd)
+def _fault(place):
+    return {"fault": str(place.fault), "code": children.error_code(place.fault)}
 
 
 def _metadata_of(directory):

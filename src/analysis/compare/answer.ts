@@ -2,7 +2,7 @@
 import type { StudyComparison } from '../../contract/types.ts';
 import type { AnswerHeader } from '../table/header.ts';
 
-type Compared<T> = T extends unknown ? Omit<T, Exclude<keyof AnswerHeader, 'warnings'> | 'with'> : never;
+type Compared<T> = T extends unknown ? Omit<T, Exclude<keyof AnswerHeader, 'warnings'> | 'with' | 'histories'> : never;
 
 export type PairedComparison = Compared<Extract<StudyComparison, { paired: true }>>;
 export type UnpairedComparison = Compared<Extract<StudyComparison, { paired: false }>>;

@@ -13,6 +13,8 @@ import { type ComparedBatch, compare } from './compare.ts';
 export interface ComparedStudy {
   table: RunTable;
   configuration: unknown;
+  /** The names of its histories. */
+  histories?: readonly string[];
   /** How the runs were drawn, where it is known; see `designOf`. */
   drawn?: ComparedBatch['drawn'];
 }
@@ -41,7 +43,8 @@ export function compareStudies(
   // Two batches of one method have one warning about it.
   const methods = [...new Set([before.table.method, after.table.method])].filter((it) => noSampleOf(it) === undefined);
   const warnings = [...header.warnings, ...methods.flatMap(dependenceWarnings), ...found.warnings];
-  return { ...header, with: other, ...found, warnings };
+  const histories = (before.histories ?? []).filter((it) => after.histories?.includes(it) === true);
+  return { ...header, with: other, ...found, histories, warnings };
 }
 
 function asBatch(

@@ -59,7 +59,7 @@ export function welchInterval(first: Float64Array, second: Float64Array, confide
   return [difference - half, difference + half];
 }
 
-/** The passing fractions over the runs that pass or fail, 0 and 1 in the columns; null where a batch has none. */
+/** The fractions of passing runs. A column has 0 for a passing run, 1 for a failing one, less for a run that was not judged. Null where a batch has no judged run. */
 export function passingDifference(before: Int8Array, after: Int8Array, confidence: number): PassingDifference | null {
   const [first, second] = [before, after].map((it) => {
     const judged = it.filter((group) => group >= 0);

@@ -7,6 +7,7 @@ import type { EvidenceFacts } from '../evidence/facts.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 import { reusedWarnings } from '../table/header.ts';
 import { nextSteps } from './next-steps.ts';
+import { isRare, isRareOpen, rareVerdict, sayRare, sayRareOpen } from './rare.ts';
 import { withRemedy } from './remedies.ts';
 import { failsClause, incompleteParts, passesClause, requirementCount, retriesClause, troubleParts } from './words.ts';
 
@@ -47,8 +48,12 @@ const RULES: readonly Rule[] = [
   { level: 'cancelled', applies: (it) => it.status === 'Cancelled', say: sayCancelled, requirement: gravest },
   { level: 'blocked', applies: (it) => it.blocked !== undefined, say: sayBlocked },
   { level: 'not_ok', applies: (it) => it.violated.length > 0, say: sayViolated, requirement: gravest },
+  { level: 'not_ok', applies: ({ evidence }) => rareVerdict(evidence) === 'violated', say: sayRare },
   { level: 'running', applies: (it) => it.growing !== undefined, say: sayGrowing },
   { level: 'running', applies: (it) => it.evidence.counts.open > 0, say: sayRunning },
+  { level: 'running', applies: ({ evidence }) => isRareOpen(evidence), say: sayRareOpen },
+  { level: 'not_enough', applies: ({ evidence }) => isRare(evidence) && rareVerdict(evidence) !== 'met', say: sayRare },
+  { level: 'ok', applies: ({ evidence }) => isRare(evidence), say: sayRare },
   { level: 'not_enough', applies: (it) => it.notShown.length > 0, say: sayNotShown, requirement: furthest },
   { level: 'not_enough', applies: (it) => it.imprecise.length > 0, say: sayImprecise },
   {
@@ -115,6 +120,7 @@ function sentenceOf(text: string, place: number): string {
 /** An adaptive study runs, or waits for the next round. */
 function sayGrowing(it: Case): string[] {
   const { evidence, ended } = it;
+  if (isRare(evidence)) return [evidence.rare!.sentence, ...trouble(it)];
   const { rounds, budget } = it.growing!;
   const of = `${ended} of ${plural(evidence.total, 'run')} in ${plural(rounds, 'round')} have ended`;
   const left = `${budget - evidence.total} of ${plural(budget, 'run')} are left`;
@@ -180,7 +186,7 @@ function sayCancelled(it: Case): string[] {
 }
 
 function sayBlocked(it: Case): string[] {
-  const { code, message, remedy } = it.blocked!;
+  const { code, message, remedy, study } = it.blocked!;
   const [failure] = it.evidence.failures;
   // The message of the canary is the reason why the study waits.
   const canary =
@@ -190,7 +196,9 @@ function sayBlocked(it: Case): string[] {
   const ended =
     it.ended === 0 || canary.length > 0 ? [] : [`${it.ended} of ${plural(it.evidence.total, 'run')} have ended`];
   const verdict = it.violated.length === 0 ? [] : [violatedClause(it)];
-  return [canary.length > 0 ? message : `${message}; ${remedy}`, ...canary, ...ended, ...verdict];
+  // The failure of a canary study is in its message, and what to do about it in the next steps.
+  const isSaid = canary.length > 0 || study !== undefined;
+  return [isSaid ? message : `${message}; ${remedy}`, ...canary, ...ended, ...verdict];
 }
 
 /** The violated requirement that exceeds its share the most. */
@@ -219,6 +227,9 @@ function sayRunning(it: Case): string[] {
   const verdicts =
     of === 0 ? [] : [met > 0 ? requirementCount(met, of, 'already met') : 'no requirement is decided yet'];
   const nearness = evidence.precision.length === 0 ? [] : [withoutState(leastPrecise(evidence.precision))];
+  const waits = it.findings.find(({ code, study }) => code === 'canary-running' && study !== undefined);
+  // No run has been given out yet, so that there is nothing else to say.
+  if (waits !== undefined) return [waits.message];
   return [`${ended} of ${plural(evidence.total, 'run')} have ended`, ...verdicts, ...nearness, ...trouble(it)];
 }
 

@@ -1,7 +1,7 @@
 /** The evidence about the runs of a study from which the answer is concluded. */
 import { noSampleOf } from '../../domain/study/design-method.ts';
-import type { ConditionOperator } from '../../domain/study/condition.ts';
-import type { PrecisionReached, Requirement } from '../../contract/types.ts';
+import type { ConditionOperator } from '../../base/expressions/comparison.ts';
+import type { PrecisionReached, RareEventAnswer, Requirement } from '../../contract/types.ts';
 import { studyAttribution } from '../attribution/study-attribution.ts';
 import { type FailurePattern, failurePatterns } from '../failure-patterns.ts';
 import type { RequirementAnswer } from '../requirements/answer.ts';
@@ -48,6 +48,8 @@ export interface StudyEvidence {
   patterns: number;
   /** Null while runs are open, and where nothing sets the failing runs apart. */
   cause: Cause | null;
+  /** The answer of a study of rare events, of all its repeats together; absent for another study. */
+  rare?: Pick<RareEventAnswer, 'phase' | 'requirement' | 'verdict' | 'sentence'>;
   /** Attempts that failed and were repeated; null where the records of the runs are not at hand. */
   retries: Retries | null;
 }

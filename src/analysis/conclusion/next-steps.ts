@@ -2,7 +2,7 @@
 import { quoted } from '../../base/text/shell.ts';
 import { jobId, shortId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
-import type { AnswerLevel, Finding, StudyAnswer } from '../../contract/types.ts';
+import type { AnswerLevel, Finding, StudyAnswer, Uuid } from '../../contract/types.ts';
 import type { RequirementEvidence, StudyEvidence } from './evidence.ts';
 
 type Step = StudyAnswer['next'][number];
@@ -29,14 +29,16 @@ export function nextSteps(evidence: StudyEvidence, decided: Decided): Step[] {
 }
 
 const BY_LEVEL: Readonly<Record<AnswerLevel, (evidence: StudyEvidence, decided: Decided) => Step[]>> = {
-  ok: (evidence) => [read(evidence), report(evidence)],
+  ok: (evidence) => [...rare(evidence), read(evidence), report(evidence)],
   not_ok: (evidence, decided) => [
+    ...rare(evidence),
     ...violating(evidence, decided),
     ...why(evidence),
     ...rerunFailed(evidence),
     report(evidence),
   ],
   not_enough: (evidence, decided) => [
+    ...rare(evidence),
     ...extend(evidence, decided),
     ...violating(evidence, decided),
     ...rerunFailed(evidence),
@@ -76,6 +78,17 @@ function ofAlike(evidence: StudyEvidence): Step[] {
       },
     },
     rerun(evidence, failure?.count ?? evidence.total, 'failed', '--state Failed,Timeout', { status: 'Failed,Timeout' }),
+  ];
+}
+
+/** The answer of a study of rare events with its warnings. */
+function rare(evidence: StudyEvidence): Step[] {
+  if (typeof evidence.rare?.phase !== 'string') return [];
+  return [
+    {
+      label: 'Read the probability and its warnings',
+      action: { page: overview(evidence), command: `simbatch rare ${study(evidence)}` },
+    },
   ];
 }
 
@@ -184,6 +197,11 @@ const follow = (evidence: StudyEvidence): Step => ({
   action: { page: overview(evidence), command: `simbatch watch ${study(evidence)}` },
 });
 
+const showCanary = (id: Uuid): Step => ({
+  label: 'Show the canary study',
+  action: { page: page(['batches', id]), command: `simbatch status ${shortId(id)}` },
+});
+
 function unblock(evidence: StudyEvidence, blocked: Finding | undefined): Step[] {
   const cancel: Step = {
     label: 'Cancel the study',
@@ -192,7 +210,7 @@ function unblock(evidence: StudyEvidence, blocked: Finding | undefined): Step[] 
   return [...removals(evidence, blocked), cancel];
 }
 
-function removals(evidence: StudyEvidence, { code, runners = [] }: Partial<Finding> = {}): Step[] {
+function removals(evidence: StudyEvidence, { code, runners = [], study: other }: Partial<Finding> = {}): Step[] {
   const pool = page(['runners']);
   switch (code) {
     case 'paused':
@@ -204,7 +222,7 @@ function removals(evidence: StudyEvidence, { code, runners = [] }: Partial<Findi
       ];
     case 'canary-failed':
       return [
-        ...showFailed(evidence),
+        ...(other === undefined ? showFailed(evidence) : [showCanary(other)]),
         {
           label: 'Release the other runs',
           action: { page: overview(evidence), command: `simbatch release ${study(evidence)}` },

@@ -1,5 +1,6 @@
 /** Words of the answer about a study: requirements as clauses, failed runs by class. Pure. */
-import { parseRequirementCondition, type ConditionOperator } from '../../domain/study/condition.ts';
+import type { ConditionOperator } from '../../base/expressions/comparison.ts';
+import { parseRequirementCondition } from '../../domain/study/condition.ts';
 import { formatDuration } from '../../base/text/number-text.ts';
 import { plural } from '../../domain/plural.ts';
 import type { ClassCounts } from '../table/run-table.ts';

@@ -1,4 +1,4 @@
-/** The factors of credibility of NASA-STD-7009, each with the facts that are known and the parts that only people can state. Pure. */
+/** The factors of credibility of NASA-STD-7009A (2016, appendix E, table 3), and the people of the first edition (2008), each with the facts that are known and the parts that only people can state. Pure. */
 import { formatNumber } from '../../base/text/number-text.ts';
 import type { EvidenceFactorId, EvidenceReport } from '../../contract/types.ts';
 import { plural } from '../../domain/plural.ts';
@@ -69,11 +69,11 @@ const FACTORS: Readonly<Record<EvidenceFactorId, Definition>> = {
     ],
     toState: () => ['Whether the sensitivities are those of the real system.'],
   },
-  'use-history': {
-    title: 'Use history',
-    meaning: 'Was the model used successfully for such questions before?',
+  'ms-history': {
+    title: 'M&S history',
+    meaning: 'How much is the model like earlier ones, and was it used successfully for such questions before?',
     known: () => [],
-    toState: () => ['Earlier uses of this model, and their outcome.'],
+    toState: () => ['Earlier models like this one, earlier uses of it, and their outcome.'],
   },
   management: {
     title: 'M&S process/product management',

@@ -1,4 +1,5 @@
 /** The part of the evidence about a study that follows from its runs and its submission. */
+import { plural } from '../../domain/plural.ts';
 import { distributionText } from '../../domain/sampling/distribution-text.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import type { BatchConfig, BatchSubmission, Convergence, Requirement, StudySummary } from '../../contract/types.ts';
@@ -50,12 +51,12 @@ export function shownOutputs({ submission }: AnsweredStudy, { outputs }: StudySu
 }
 
 export function runsEvidence({ table, submission, moves }: AnsweredStudy, answers: RunsAnswers): RunsEvidence {
-  const { config, requirements = [], policy } = submission;
+  const { config, labels, requirements = [], policy } = submission;
   const image = config?.compute.container.image ?? '';
   return {
     ...answers,
     counts: countClasses(table),
-    ...(config === undefined ? {} : { simulation: simulationText(config), design: designText(config) }),
+    ...(config === undefined ? {} : { simulation: simulationText(config), design: designText({ config, labels }) }),
     image: image === '' ? null : image,
     inputs: config === undefined ? [] : inputsOf(config),
     requirements: requirements.map(({ name, terminated }) =>
@@ -78,10 +79,10 @@ function requiredOutputs({ requirements = [], policy, outputs = {} }: Partial<Ba
 
 const simulationText = ({ simulation: { name, version } }: BatchConfig): string => `${name}, version ${version}`;
 
-function designText(config: BatchConfig): string {
+function designText({ config, labels }: { config: BatchConfig; labels: BatchSubmission['labels'] }): string {
   const { runs, seed, replicate, replicates, run_ids: selected } = config.monte_carlo;
   return [
-    `${designMethod(config)}, ${String(runs)} runs`,
+    `${designMethod({ config, labels })}, ${plural(runs, 'run')}`,
     `seed ${seed === null || seed === undefined ? 'not known' : String(seed)}`,
     ...(replicates === null || replicates === undefined ? [] : [`${String(replicates)} replicates`]),
     ...(replicate === null || replicate === undefined ? [] : [`replicate ${String(replicate)}`]),

@@ -12,6 +12,10 @@ export interface Column extends TableColumn {
   isPlain?: true;
   /** No run is without a value. */
   isRequired?: true;
+  /** Many doubles, which no codec makes shorter: Parquet has them as they are, without statistics. */
+  isRaw?: true;
+  /** Every part of a file has all of its values: statistics of parts would select none. */
+  isUnordered?: true;
 }
 
 /** The columns that every study has. */

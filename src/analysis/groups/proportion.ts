@@ -9,6 +9,8 @@ export type Range = [low: number, high: number];
  */
 export function wilsonInterval(k: number, n: number, confidence: number): Range {
   const z = normalQuantile(0.5 + confidence / 2);
+  // A confidence whose half is 0.5 as a double.
+  if (z === Infinity) return [0, 1];
   const share = k / n;
   const scale = 1 + (z * z) / n;
   const middle = (share + (z * z) / (2 * n)) / scale;

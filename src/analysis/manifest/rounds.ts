@@ -1,31 +1,29 @@
 /** The rounds of an adaptive study in a manifest: each line of a round is followed by those of its runs, whose rows have the digest of the round. */
 import { createHash } from 'node:crypto';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
-import { BLOCK_ROWS, digestStart, hashBlock } from '../../domain/adaptive/rows.ts';
+import { BLOCK_ROWS, digestStart, hashBlock, type RowShape } from '../../domain/adaptive/rows.ts';
 import type { BatchConfig } from '../../contract/types.ts';
 import type { ManifestHeader, ManifestRound, ManifestRun } from './lines.ts';
 
-/** The chosen names of the study, sorted; undefined where the header has none. */
-function chosenNames({ configuration }: ManifestHeader): readonly string[] | undefined {
+/** The shape of the rows of the study; undefined where the header has none. */
+function shapeOf({ configuration }: ManifestHeader): RowShape | undefined {
   const { adaptive, dispersions } = (configuration ?? {}) as Partial<BatchConfig>;
-  return adaptive === undefined || dispersions === undefined
-    ? undefined
-    : rowDesign(dispersions).chosen.map(({ name }) => name);
+  return adaptive === undefined || dispersions === undefined ? undefined : rowDesign({ dispersions, adaptive });
 }
 
 /** Checks the rounds of a manifest, line by line. Each method returns the fault, undefined for none. */
 export class RoundLines {
-  readonly #names: readonly string[] | undefined;
+  readonly #shape: RowShape | undefined;
   #open: { round: ManifestRound; rows: Rows } | undefined;
   #rounds = 0;
   #end = 0;
 
   constructor(header: ManifestHeader) {
-    this.#names = chosenNames(header);
+    this.#shape = shapeOf(header);
   }
 
   round(round: ManifestRound): string | undefined {
-    if (this.#names === undefined) return `the study of the header has no rounds`;
+    if (this.#shape === undefined) return `the study of the header has no rounds`;
     const fault = this.close();
     if (fault !== undefined) return fault;
     if (round.round !== this.#rounds) return `round ${round.round} is where round ${this.#rounds} must be`;
@@ -33,12 +31,12 @@ export class RoundLines {
       return `round ${round.round} begins with run ${round.first_run_id}, and the rounds before have ${this.#end} runs`;
     this.#rounds += 1;
     this.#end += round.count;
-    this.#open = { round, rows: new Rows(this.#names) };
+    this.#open = { round, rows: new Rows(this.#shape) };
     return undefined;
   }
 
   run(run: ManifestRun): string | undefined {
-    if (this.#names === undefined) return undefined;
+    if (this.#shape === undefined) return undefined;
     if (this.#open === undefined) {
       return `run ${run.run_id} is before the line of any round: this manifest is of a version that wrote no lines of rounds, or they were left out; write the manifest again from the study`;
     }
@@ -53,6 +51,8 @@ export class RoundLines {
   close(): string | undefined {
     if (this.#open === undefined) return undefined;
     const { round, rows } = this.#open;
+    // A line of a run has its parameters, of which the normals of its row do not follow to the bit.
+    if (this.#shape?.space === 'normal') return undefined;
     if (rows.count < round.count || rows.isLost || rows.digests().includes(round.digest)) return undefined;
     return `the rows of round ${round.round} before this line do not have its digest ${round.digest}`;
   }
@@ -60,7 +60,7 @@ export class RoundLines {
 
 /** The rows of one round, hashed block by block. */
 class Rows {
-  readonly #names: readonly string[];
+  readonly #shape: RowShape;
   readonly #plain;
   /** With the draws of the runs: a round has them where any of its rows gives one. */
   readonly #withDraws;
@@ -69,16 +69,16 @@ class Rows {
   count = 0;
   isLost = false;
 
-  constructor(names: readonly string[]) {
-    this.#names = names;
-    this.#plain = digestStart(createHash('sha256'), names);
-    this.#withDraws = digestStart(createHash('sha256'), names);
+  constructor(shape: RowShape) {
+    this.#shape = shape;
+    this.#plain = digestStart(createHash('sha256'), shape);
+    this.#withDraws = digestStart(createHash('sha256'), shape);
   }
 
   add({ parameters, draw, minus_zero: minusZero }: ManifestRun): void {
     this.count += 1;
     this.isLost ||= draw === undefined;
-    for (const name of this.#names)
+    for (const name of this.#shape.names)
       this.#values.push(minusZero?.includes(name) === true ? -0 : (parameters[name] ?? 0));
     this.#draws.push(draw ?? 0);
     if (this.#draws.length === BLOCK_ROWS) this.#flush();

@@ -4,6 +4,7 @@ import { StudyComparison } from '../../contract/answers/comparison.ts';
 import { CONFIDENCE, FAILING } from '../../contract/answers/queries.ts';
 import { textValue } from '../../contract/queries.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import { historyName } from '../../domain/histories/points.ts';
 import { isBatchId } from '../../domain/ids.ts';
 import { designOf } from '../compare/pairing.ts';
 import { type ComparedStudy, compareStudies } from '../compare/study-comparison.ts';
@@ -34,5 +35,6 @@ export const compare = question({
 const compared = (study: AnsweredStudy): ComparedStudy => ({
   table: inDeclaredOrder(study),
   configuration: study.submission.config,
+  histories: (study.submission.config?.histories ?? []).map(historyName),
   drawn: designOf(study.submission.config, study.samplingScheme),
 });

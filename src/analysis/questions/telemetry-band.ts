@@ -2,7 +2,9 @@
 import { TelemetryBand } from '../../contract/answers/band.ts';
 import { INT32_MAX } from '../../contract/limits.ts';
 import { integerQuery } from '../../contract/queries.ts';
+import { telemetryBandOf } from '../band/telemetry.ts';
 import { question } from '../question.ts';
+import { drawnTelemetry } from '../table/answered-study.ts';
 
 export const telemetryBand = question({
   name: 'telemetry-band',
@@ -16,9 +18,5 @@ export const telemetryBand = question({
   response: TelemetryBand,
   isPooled: false,
   readsFiles: true,
-  answer({ readBand }, { without }) {
-    if (readBand === undefined)
-      throw new RangeError('telemetry not read: a table of runs has no telemetry; ask the coordinator of the batch');
-    return readBand(without);
-  },
+  answer: async (study, { without }) => telemetryBandOf(study.table, await drawnTelemetry(study, { without })),
 });

@@ -15,8 +15,13 @@ export interface RunsNeeded {
   can_be_met: boolean;
 }
 
+/** The part of a submission that the runs of its requirements follow from. */
+type Planned = Pick<BatchSubmission, 'requirements' | 'policy'> & Partial<Pick<BatchSubmission, 'config'>>;
+
 /** The runs that each requirement takes; `runs`: of the batch. A requirement that is not usable is left out, since it is a fault. */
-export function runsNeeded(submission: Pick<BatchSubmission, 'requirements' | 'policy'>, runs: number): RunsNeeded[] {
+export function runsNeeded(submission: Planned, runs: number): RunsNeeded[] {
+  // The bounds of such a study are not those of passing runs.
+  if (submission.config?.adaptive?.algorithm === 'rare_event') return [];
   const requirements = requirementsOf(submission);
   return requirements.flatMap((requirement) => {
     const parsed = parseRequirement(requirement, requirements);
@@ -38,10 +43,7 @@ export function neededText({ runs_needed: [none, ...others] }: RunsNeeded): stri
 }
 
 /** The requirements that the runs of a study cannot meet. */
-export function planningWarnings(
-  submission: Pick<BatchSubmission, 'requirements' | 'policy'>,
-  runs: number,
-): SubmissionWarning[] {
+export function planningWarnings(submission: Planned, runs: number): SubmissionWarning[] {
   const requirements = submission.requirements ?? [];
   return runsNeeded(submission, runs)
     .filter((it) => !it.can_be_met)

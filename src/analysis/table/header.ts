@@ -6,8 +6,9 @@ import type { Warning } from '../warning.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
 import { type RunTable, classOf, countClasses, countReused, prefixRuns, runsOf } from './run-table.ts';
 
-/** Why a run is not used: its class, no finite value of the output, or a place after the complete prefix. */
-export type Exclusion = RunClass | 'no_value' | 'after_prefix' | 'after_settled' | 'after_stop';
+/** Why a run is not used: its class, no finite value of the output, a place after the complete prefix, or the choice of the runs. */
+export type Exclusion =
+  RunClass | 'no_value' | 'after_prefix' | 'after_settled' | 'after_stop' | 'not_selected' | 'not_drawn' | 'not_read';
 
 export interface AnswerHeader {
   batch_id: string;
@@ -35,6 +36,9 @@ const LEFT_OUT: Readonly<Record<Exclusion, string>> = {
   after_prefix: 'after the first open run',
   after_settled: 'after the run that settled the study',
   after_stop: 'after the run at which the study stopped',
+  not_selected: 'not selected',
+  not_drawn: 'not drawn',
+  not_read: 'not readable',
 };
 
 /** Which runs an answer uses. */
@@ -68,13 +72,19 @@ export function answerHeader(table: RunTable, { classes = ['ok'], used, prefixOn
 }
 
 /** The header of an answer that uses the rows marked with 1. */
-export function markedRowsHeader(table: RunTable, used: Uint8Array): AnswerHeader {
+export const markedRowsHeader = (table: RunTable, used: Uint8Array): AnswerHeader =>
+  rowsHeader(table, (row) => {
+    const name = classOf(table, row);
+    return used[row] === 1 ? undefined : name === 'ok' ? 'no_value' : name;
+  });
+
+/** The header of an answer that uses the rows for which there is no reason against it. */
+export function rowsHeader(table: RunTable, reasonOf: (row: number) => Exclusion | undefined): AnswerHeader {
   const excluded: AnswerHeader['excluded'] = {};
   let count = 0;
   for (let row = 0; row < table.rows; row++) {
-    const name = classOf(table, row);
-    const reason = name === 'ok' ? 'no_value' : name;
-    if (used[row] === 1) count++;
+    const reason = reasonOf(row);
+    if (reason === undefined) count++;
     else excluded[reason] = (excluded[reason] ?? 0) + 1;
   }
   const { absent } = table;

@@ -1,6 +1,6 @@
 /** The runs of a study as columns: the input of every statistic. Built by `RunTableBuilder`; read-only afterwards. */
 import type { CommonParts } from '../../domain/runs/failure-groups.ts';
-import type { ConditionOperator } from '../../domain/study/condition.ts';
+import type { ConditionOperator } from '../../base/expressions/comparison.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import type { StopRule } from '../../contract/types.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';

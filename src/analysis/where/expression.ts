@@ -1,28 +1,23 @@
 /** A `where` expression as a tree, and its text. */
+import type { Logic } from '../../base/expressions/logic-parser.ts';
+import { isNumeral } from '../../base/expressions/tokens.ts';
 
 export type Literal = number | string | boolean;
 
 export const COMPARISONS = ['=', '!=', '<', '<=', '>', '>='] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** `at` is the position of the column's name in the text, from 1. `terms` are two or more, none of the same kind. */
-export type Expression =
-  | { kind: 'and' | 'or'; terms: Expression[] }
-  | { kind: 'not'; term: Expression }
+/** A test of one column. `at` is the position of the column's name in the text, from 1. */
+export type Test =
   | { kind: 'compare'; column: string; at: number; operator: Comparison; value: Literal }
   | { kind: 'in'; column: string; at: number; values: Literal[] }
   | { kind: 'null'; column: string; at: number; isNull: boolean };
 
+export type Expression = Logic<Test>;
+
 export const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', 'null', 'true', 'false']);
 
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const PLAIN_WORD = /^[^\s()=!<>,'"]+$/;
-
-/** The finite number that a word is; undefined for any other word. */
-export function numberOf(word: string): number | undefined {
-  // Adding 0 makes -0 the same as 0, which no comparison distinguishes.
-  return NUMBER.test(word) && Number.isFinite(Number(word)) ? Number(word) + 0 : undefined;
-}
 
 /** The text of an expression, with as few parentheses and quotes as its meaning allows; parsing it gives an equal tree. */
 export function printWhere(expression: Expression): string {
@@ -49,6 +44,6 @@ const printLiteral = (value: Literal): string => (typeof value === 'string' ? pr
 
 /** Prints a text, without quotes where a bare word can mean only this text. */
 function printText(text: string): string {
-  const isBare = PLAIN_WORD.test(text) && !NUMBER.test(text) && !KEYWORDS.has(text.toLowerCase());
+  const isBare = PLAIN_WORD.test(text) && !isNumeral(text) && !KEYWORDS.has(text.toLowerCase());
   return isBare ? text : `'${text.replaceAll("'", "''")}'`;
 }

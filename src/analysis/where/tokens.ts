@@ -1,8 +1,8 @@
-/** The words, quoted texts and signs of a `where` expression, with their positions. */
+/** The tokens of a `where` expression, and the error of an expression that cannot be used. */
+import { type Grammar, type Token, tokensOf as readTokens } from '../../base/expressions/tokens.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 
-/** Longer expressions are refused unread. */
-export const MAX_LENGTH = 8192;
+export type { Token } from '../../base/expressions/tokens.ts';
 
 /** An expression that cannot be used; `position` counts characters from 1. */
 export class WhereError extends SimbatchError {
@@ -15,43 +15,16 @@ export class WhereError extends SimbatchError {
   }
 }
 
-export type Token =
-  | { kind: 'word'; text: string; at: number }
-  | { kind: 'quoted'; text: string; at: number }
-  | { kind: 'sign'; text: string; at: number }
-  | { kind: 'end'; text: ''; at: number };
+/** The language of `where`: a word is anything without blanks and signs, so that names of columns need few quotes. */
+export const WHERE: Grammar = {
+  maxLength: 8192,
+  maxDepth: 100,
+  // The longer sign first.
+  pattern:
+    /\s*(?:(?<sign><=|>=|!=|[()=<>,])|'(?<single>(?:[^']|'')*)'(?!')|"(?<double>(?:[^"]|"")*)"(?!")|(?<word>[^\s()=!<>,'"]+))/y,
+  signs: 'put a text with such characters in quotes',
+  fault: (position, why, remedy) => new WhereError(position, why, remedy),
+};
 
-/** Patterns of tokens, tried in this order: the longer sign first. */
-const PATTERNS =
-  /\s*(?:(?<sign><=|>=|!=|[()=<>,])|'(?<single>(?:[^']|'')*)'(?!')|"(?<double>(?:[^"]|"")*)"(?!")|(?<word>[^\s()=!<>,'"]+))/y;
-
-/** The tokens of a text, the last one `end`. */
-export function tokensOf(text: string): Token[] {
-  if (text.length > MAX_LENGTH) {
-    throw new WhereError(MAX_LENGTH + 1, `it is ${text.length} characters long`, `use at most ${MAX_LENGTH}`);
-  }
-  const tokens: Token[] = [];
-  const end = text.trimEnd().length;
-  let at = 0;
-  while (at < end) {
-    PATTERNS.lastIndex = at;
-    const groups = PATTERNS.exec(text)?.groups;
-    const start = at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0);
-    if (groups === undefined) throw unreadable(text, start);
-    at = PATTERNS.lastIndex;
-    const { sign, single, double, word } = groups;
-    if (sign !== undefined) tokens.push({ kind: 'sign', text: sign, at: start + 1 });
-    else if (word !== undefined) tokens.push({ kind: 'word', text: word, at: start + 1 });
-    else {
-      const quoted = single === undefined ? (double ?? '').replaceAll('""', '"') : single.replaceAll("''", "'");
-      tokens.push({ kind: 'quoted', text: quoted, at: start + 1 });
-    }
-  }
-  tokens.push({ kind: 'end', text: '', at: end + 1 });
-  return tokens;
-}
-
-function unreadable(text: string, start: number): WhereError {
-  if (text[start] === '!') return new WhereError(start + 1, '"!" has no meaning alone', 'write "!=" or "not"');
-  return new WhereError(start + 1, 'a quoted text does not end', 'close it, and write a quote inside it twice');
-}
+/** The tokens of a text, the last one `end`. @throws WhereError */
+export const tokensOf = (text: string): Token[] => readTokens(text, WHERE);

@@ -16,13 +16,25 @@ export function betaQuantile(a: number, b: number): (u: number) => number {
   if (a === 1 && b === 1) return (u) => u;
   if (b === 1) return (u) => Math.exp(Math.log(u) / a);
   if (a === 1) return (u) => -Math.expm1(Math.log1p(-u) / b);
+  const ofTails = solvedOfTails(a, b);
+  return (u) => ofTails(u, 1 - u);
+}
+
+/** The same from both tails. */
+export function betaOfTails(a: number, b: number): (p: number, q: number) => number {
+  if (b === 1) return (p, q) => Math.exp((p <= q ? Math.log(p) : Math.log1p(-q)) / a);
+  if (a === 1) return (p, q) => -Math.expm1((p <= q ? Math.log1p(-p) : Math.log(q)) / b);
+  return solvedOfTails(a, b);
+}
+
+function solvedOfTails(a: number, b: number): (p: number, q: number) => number {
   const direct = new LowerHalf(a, b);
   const mirrored = new LowerHalf(b, a);
   const half: Tails = { p: 0, q: 0, density: 0 };
   direct.tails(0.5, half);
   const atHalf = half.p;
   // Always solved for the one of x and 1 - x that is at most 1/2, so that neither loses digits.
-  return (u) => (u <= atHalf ? direct.quantile(u, 1 - u) : 1 - mirrored.quantile(1 - u, u));
+  return (p, q) => (p <= atHalf ? direct.quantile(p, q) : 1 - mirrored.quantile(q, p));
 }
 
 /** Both tails at x, and x^a (1 - x)^b / B(a, b). */

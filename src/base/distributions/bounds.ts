@@ -2,7 +2,7 @@
  * Distributions truncated to an interval. Both tails of the bounds are kept, each to full relative precision, and a sample is solved in the
  * smaller one: an interval far out in a tail loses no digit.
  */
-import type { Distribution, RelationFault, Values } from './entry.ts';
+import type { Distribution, RelationFault, Values, ValuesOfTails } from './entry.ts';
 import { type Members, type MembersOf, optionalNumber } from './members.ts';
 
 /** The lower and upper tail probability of a value: F(x) and 1 - F(x). */
@@ -44,7 +44,16 @@ export function bounded<M extends Members>(
     relation: (distribution) => boundsFault(entry.values(distribution), () => entry.law(distribution), distribution),
     values: (distribution) => {
       const plain = entry.values(distribution);
-      return isBounded(distribution) ? truncated(plain, entry.law(distribution), distribution) : plain;
+      if (!isBounded(distribution)) return plain;
+      const ofTails = truncated(plain, entry.law(distribution), distribution);
+      return (u) => ofTails(u, 1 - u);
+    },
+    ofTails: (distribution) => {
+      const plain = entry.values(distribution);
+      const constant = constantOf(plain);
+      if (constant !== undefined) return () => constant;
+      const law = entry.law(distribution);
+      return isBounded(distribution) ? truncated(plain, law, distribution) : (p, q) => law.quantile(p, q);
     },
   };
 }
@@ -104,14 +113,14 @@ function boundsFault(plain: Values, lawOf: () => Law, bounds: Bounds): RelationF
 }
 
 /** The quantile function between the bounds: x = Q(F(lower) + u (F(upper) - F(lower))), clamped to them. */
-function truncated(plain: Values, law: Law, bounds: Bounds): Values {
+function truncated(plain: Values, law: Law, bounds: Bounds): ValuesOfTails {
   const constant = constantOf(plain);
   if (constant !== undefined) return () => constant;
   const { lower, upper, low, high } = intervalOf(law, bounds);
-  return (u) => {
+  return (under, above) => {
     // Sums of positive terms: both tails keep their relative precision.
-    const p = low.p * (1 - u) + high.p * u;
-    const q = low.q * (1 - u) + high.q * u;
+    const p = low.p * above + high.p * under;
+    const q = low.q * above + high.q * under;
     const x = law.quantile(p, q);
     return x < lower ? lower : x > upper ? upper : x;
   };

@@ -4,6 +4,9 @@ import type { Members } from './members.ts';
 /** A function of one number: for most distributions the inverse CDF of a uniform in [2^-53, 1 - 2^-53]. */
 export type Values = (argument: number) => number;
 
+/** The value with the lower tail p = 1 - q, solved in the smaller of the two, which may be as small as 1e-300. */
+export type ValuesOfTails = (p: number, q: number) => number;
+
 /** A fault between the members of a distribution: the member at fault, and what is wrong with it. */
 export type RelationFault = readonly [member: string, detail: string];
 
@@ -30,4 +33,6 @@ export interface Distribution<M extends Members = Members, Value = unknown> {
   relation?(distribution: Value, runs: number): RelationFault | undefined;
   /** The function that gives the samples of a valid distribution. */
   values(distribution: Value): Values;
+  /** The same from both tails; there for each distribution whose `argument` is `uniform`. */
+  ofTails?(distribution: Value): ValuesOfTails;
 }

@@ -1,5 +1,5 @@
 /** Inverse CDFs in closed form between two bounds. Arguments are uniforms in [2^-53, 1 - 2^-53]. */
-import type { Values } from './entry.ts';
+import type { Values, ValuesOfTails } from './entry.ts';
 
 const clamp = (value: number, min: number, max: number): number => (value < min ? min : value > max ? max : value);
 
@@ -14,11 +14,24 @@ export function uniformQuantile(min: number, max: number): Values {
   };
 }
 
+/** Uniform on [min, max], from both tails. */
+export function uniformOfTails(min: number, max: number): ValuesOfTails {
+  const range = max - min;
+  if (!Number.isFinite(range)) return (p, q) => q * min + p * max;
+  return (p, q) => clamp(p <= q ? min + p * range : max - q * range, min, max);
+}
+
 /** Loguniform on [min, max], 0 < min <= max. */
 export function loguniformQuantile(min: number, max: number): Values {
+  const ofTails = loguniformOfTails(min, max);
+  return (u) => ofTails(u, 1 - u);
+}
+
+/** The same from both tails. */
+export function loguniformOfTails(min: number, max: number): ValuesOfTails {
   const from = Math.log(min);
   const to = Math.log(max);
-  return (u) => clamp(Math.exp((1 - u) * from + u * to), min, max);
+  return (p, q) => clamp(Math.exp(q * from + p * to), min, max);
 }
 
 /**
@@ -26,6 +39,12 @@ export function loguniformQuantile(min: number, max: number): Values {
  * keep their digits.
  */
 export function triangularQuantile(min: number, mode: number, max: number): Values {
+  const ofTails = triangularOfTails(min, mode, max);
+  return (u) => ofTails(u, 1 - u);
+}
+
+/** The same from both tails. */
+export function triangularOfTails(min: number, mode: number, max: number): ValuesOfTails {
   const range = max - min;
   if (range === 0) return () => min;
   const rising = (mode - min) / range;
@@ -37,9 +56,9 @@ export function triangularQuantile(min: number, mode: number, max: number): Valu
     Math.abs(min) <= Math.abs(mode)
       ? (u) => min + range * left * Math.sqrt(u)
       : (u) => mode - (range * left * (rising - u)) / (left + Math.sqrt(u));
-  const above: Values =
+  const above: ValuesOfTails =
     Math.abs(max) <= Math.abs(mode)
-      ? (u) => max - range * right * Math.sqrt(1 - u)
-      : (u) => mode + (range * right * (u - rising)) / (right + Math.sqrt(1 - u));
-  return (u) => clamp(u <= rising ? below(u) : above(u), min, max);
+      ? (_, q) => max - range * right * Math.sqrt(q)
+      : (p, q) => mode + (range * right * (p - rising)) / (right + Math.sqrt(q));
+  return (p, q) => clamp(p <= rising ? below(p) : above(p, q), min, max);
 }

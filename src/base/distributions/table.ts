@@ -2,9 +2,9 @@
  * The table of distributions. One entry is the whole of a distribution: schema, rules, samples, form and documentation follow from it.
  * Adding a distribution is adding an entry here and its row to docs/sampling.md (a test says which row).
  */
-import { betaQuantile } from './beta.ts';
+import { betaOfTails, betaQuantile } from './beta.ts';
 import { bounded } from './bounds.ts';
-import type { Distribution, Values } from './entry.ts';
+import type { Distribution, Values, ValuesOfTails } from './entry.ts';
 import { gammaLaw, gammaQuantile } from './gamma.ts';
 import { exponentialLaw, lognormalLaw, normalLaw, weibullLaw } from './laws.ts';
 import {
@@ -19,8 +19,15 @@ import {
   weightedValues,
 } from './members.ts';
 import { standardNormalQuantile } from './normal.ts';
-import { discreteQuantile, empiricalQuantile } from './data.ts';
-import { loguniformQuantile, triangularQuantile, uniformQuantile } from './simple.ts';
+import { discreteOfTails, discreteQuantile, empiricalOfTails, empiricalQuantile } from './data.ts';
+import {
+  loguniformOfTails,
+  loguniformQuantile,
+  triangularOfTails,
+  triangularQuantile,
+  uniformOfTails,
+  uniformQuantile,
+} from './simple.ts';
 
 /**
  * The greatest alpha and beta. The time of a sample grows with their square root, and far above it a beta distribution is
@@ -62,6 +69,7 @@ export const DISTRIBUTIONS = {
     argument: 'uniform',
     relation: ordered,
     values: ({ min, max }) => uniformQuantile(min, max),
+    ofTails: ({ min, max }) => uniformOfTails(min, max),
   }),
   exponential: bounded({
     summary: 'Exponential; its mean is 1 / lambda.',
@@ -98,6 +106,7 @@ export const DISTRIBUTIONS = {
     argument: 'uniform',
     alwaysFinite: true,
     values: ({ alpha, beta }) => betaQuantile(alpha, beta),
+    ofTails: ({ alpha, beta }) => betaOfTails(alpha, beta),
   }),
   fixed: single({
     summary: 'The same value in every run.',
@@ -136,6 +145,7 @@ export const DISTRIBUTIONS = {
     argument: 'uniform',
     relation: ordered,
     values: ({ min, max }) => loguniformQuantile(min, max),
+    ofTails: ({ min, max }) => loguniformOfTails(min, max),
   }),
   weibull: bounded({
     summary: 'Weibull with shape and scale.',
@@ -163,6 +173,7 @@ export const DISTRIBUTIONS = {
       ordered({ min, max }) ??
       (mode < min || mode > max ? ['mode', `must be from min (${min}) to max (${max}), not ${mode}`] : undefined),
     values: ({ min, mode, max }) => triangularQuantile(min, mode, max),
+    ofTails: ({ min, mode, max }) => triangularOfTails(min, mode, max),
   }),
   discrete: single({
     summary: 'One of a list of values, each with a weight.',
@@ -184,6 +195,7 @@ export const DISTRIBUTIONS = {
         ? undefined
         : ['values', 'has weights whose sum overflows a double; divide them by a common factor'],
     values: ({ values }) => discreteQuantile(values),
+    ofTails: ({ values }) => discreteOfTails(values),
   }),
   empirical: single({
     summary: 'Measured data: its quantiles, linear between the sorted numbers.',
@@ -194,6 +206,7 @@ export const DISTRIBUTIONS = {
     },
     argument: 'uniform',
     values: ({ data }) => empiricalQuantile(data),
+    ofTails: ({ data }) => empiricalOfTails(data),
   }),
   table: single({
     summary: 'An explicit sample table: run k gets number k of the list.',
@@ -247,6 +260,13 @@ export function distributionEntry(type: string): Distribution | undefined {
 export function quantileFunction(distribution: DistributionValue): Values {
   const entry: Distribution = DISTRIBUTIONS[distribution.type];
   return entry.values(distribution);
+}
+
+/** The same from both tails p = 1 - q, where the distribution uses a random number. @throws RangeError for another one */
+export function tailQuantileFunction(distribution: DistributionValue): ValuesOfTails {
+  const entry: Distribution = DISTRIBUTIONS[distribution.type];
+  if (entry.ofTails === undefined) throw new RangeError(`a parameter of type ${distribution.type} is not drawn`);
+  return entry.ofTails(distribution);
 }
 
 function scaled(unit: Values, scale: number): Values {

@@ -13,15 +13,20 @@ export function stringifyExact(value: unknown, indent = 0): string {
     // JSON.stringify throws the same class for a bigint and for a circular structure; the latter throws below again.
     if (!(error instanceof TypeError)) throw error;
   }
-  // Each bigint is written as a string with a marker in front; then the marker and its quotes are removed. The marker occurs
-  // nowhere in the text, so no string of the value is mistaken for a bigint.
-  const without = JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? '' : member));
-  let number = 0;
-  while (without.includes(`#${number}#`)) number++;
-  const marked = JSON.stringify(
-    value,
-    (_key, member: unknown) => (typeof member === 'bigint' ? `#${number}#${member}` : member),
-    indent,
-  );
-  return marked.replaceAll(new RegExp(`"#${number}#(-?\\d+)"`, 'g'), '$1');
+  // Each bigint is written as a string with a marker in front; then the marker and its quotes are removed. A marker that occurs elsewhere in
+  // the text is not used, so no string of the value is mistaken for a bigint.
+  for (let number = 0; ; number += 1) {
+    let count = 0;
+    const marked = JSON.stringify(
+      value,
+      (_key, member: unknown) => {
+        if (typeof member !== 'bigint') return member;
+        count += 1;
+        return `#${number}#${member}`;
+      },
+      indent,
+    );
+    const parts = marked.split(`#${number}#`);
+    if (parts.length === count + 1) return marked.replaceAll(new RegExp(`"#${number}#(-?\\d+)"`, 'g'), '$1');
+  }
 }

@@ -1,22 +1,29 @@
 /** The HTTP server of a bridge: bodies, sizes and connections. `protocol.ts` has the answers. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { lossyFault } from '../../base/json/json-loss.ts';
+import { isAllowedHost, type OriginRules } from '../../http/security/origin.ts';
 import { answer, errorAnswer, METHODS, ProtocolError, type Model } from './protocol.ts';
 
 /** A vector of 10,000 numbers takes 250 kB. */
 const MAX_BYTES = 4_194_304;
 
-/** Returns a server that is not listening yet. */
-export function bridgeServer(model: Model): Server {
+/** Returns a server that is not listening yet; `hosts` are the names by which its clients may call it. */
+export function bridgeServer(model: Model, hosts: OriginRules): Server {
   return createServer((request, response) => {
-    void respond(model, request, response);
+    void respond(model, hosts, request, response);
   });
 }
 
-async function respond(model: Model, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  model: Model,
+  hosts: OriginRules,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
+    rejectWebPages(request, hosts);
     const body = await answerTo(model, request, gone.signal);
     send(request, response, 200, body);
   } catch (error) {
@@ -34,10 +41,20 @@ function send({ method }: IncomingMessage, response: ServerResponse, status: num
   response.end(method === 'HEAD' ? undefined : text);
 }
 
+/** A page must not start runs. Pages of a browser name their origin, and one whose name was bound to this address (DNS rebinding) names itself as host. */
+function rejectWebPages({ headers: { origin, host = '' } }: IncomingMessage, hosts: OriginRules): void {
+  if (origin !== undefined) throw new ProtocolError(403, 'Forbidden', 'requests of web pages are not answered');
+  if (isAllowedHost(host, hosts)) return;
+  const given = JSON.stringify(host.slice(0, 100));
+  throw new ProtocolError(
+    403,
+    'Forbidden',
+    `the Host header is ${given}, which is not a name of this bridge; use its address, or start it with --allowed-host`,
+  );
+}
+
 async function answerTo(model: Model, request: IncomingMessage, signal: AbortSignal): Promise<object> {
-  const { method = '', url = '', headers } = request;
-  // Pages of a browser name their origin; the clients of the protocol do not. A page must not start runs.
-  if (headers.origin !== undefined) throw new ProtocolError(403, 'Forbidden', 'requests of web pages are not answered');
+  const { method = '', url = '' } = request;
   const path = url.split('?', 1)[0]!;
   const allowed = METHODS[path];
   if (allowed === undefined)

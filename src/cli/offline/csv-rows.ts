@@ -1,6 +1,7 @@
 /** A CSV file (RFC 4180) as a table of runs, read as a stream. Cells become numbers, `true` and `false`, or text. */
 import { createReadStream } from 'node:fs';
-import { type RowBatch, type RowsFile, valueOf } from './rows.ts';
+import type { RowBatch, RowsFile } from '../../base/tables/rows.ts';
+import { valueOf } from './rows.ts';
 
 const ROWS_PER_BATCH = 4096;
 /** A longer record is a file of another kind. */

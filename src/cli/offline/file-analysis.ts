@@ -1,6 +1,6 @@
 /** The questions of `Client.analysis`, answered from files of runs instead of by a coordinator: the same figures to the bit. */
 import type { Analysis } from '../../client/analysis.ts';
-import { type Asked, answerTo, checkAsked, concluded, questionOf } from '../../analysis/questions.ts';
+import { type Asked, answerTo, checkAsked, concluded } from '../../analysis/questions.ts';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -20,7 +20,8 @@ export const fileAnalysis = (study: FileStudy, other?: FileStudy): AnswerSource 
       const asked = { name, query } as Pick<Asked, 'name' | 'query'>;
       checkAsked(asked);
       const found = concluded(name, await answerTo(asked, [study, other]));
-      const whole = questionOf(name).other === undefined ? found : withOther(found, other);
+      // A question that may also be asked of one study has then no header of a second one.
+      const whole = 'with' in found ? withOther(found, other) : found;
       const answer =
         'warnings' in whole ? { ...whole, warnings: [...study.warnings, ...(whole.warnings as [])] } : whole;
       // The answer is read back from JSON, as by a client: members that JSON leaves out are absent, and -0 is 0.

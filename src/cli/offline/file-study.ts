@@ -14,7 +14,7 @@ import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { loadStudy } from '../study/check-study.ts';
 import { plural } from '../terminal/format.ts';
-import type { RowsFile } from './rows.ts';
+import type { RowsFile } from '../../base/tables/rows.ts';
 import { openRowsFile } from './rows-file.ts';
 import { type Layout, readLayout, readTable } from './table-rows.ts';
 
@@ -52,7 +52,7 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
   const { table, knowsTelemetry, ambiguous } = await readTable(path, file, {
     layout: all,
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
-    method: config === undefined ? 'monte_carlo' : designMethod(config),
+    method: config === undefined ? 'monte_carlo' : designMethod({ ...submission, config }),
     replicateRuns,
     // Without the configuration every lost sample may be decisive.
     kept: declaredOutputs({ submission }),

@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { openCsv } from './csv-rows.ts';
-import { openParquet } from './parquet-rows.ts';
-import type { RowBatch, RowsFile } from './rows.ts';
+import { openParquet } from '../../base/tables/parquet-rows.ts';
+import type { RowBatch, RowsFile } from '../../base/tables/rows.ts';
 
 const PARQUET_MAGIC = 'PAR1';
 

@@ -9,7 +9,8 @@ import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { readableBatches } from './rows-file.ts';
-import { type RowBatch, type RowsFile, valueOf } from './rows.ts';
+import type { RowBatch, RowsFile } from '../../base/tables/rows.ts';
+import { valueOf } from './rows.ts';
 
 /** The runs of a file in ascending order of (replicate, run id). */
 export interface Layout {

@@ -36,3 +36,14 @@ export const answerLines = (answer: StudyAnswer | undefined): string[] =>
 /** `Show the 16 violating runs: simbatch table ...`. */
 export const stepLines = (answer: StudyAnswer | undefined): string[] =>
   (answer?.next ?? []).map(({ label, action }) => `${printable(label)}: ${printable(action.command)}`);
+
+/** The phase of a study of rare events, and its estimate and bounds so far; undefined for another study, and while it cannot be computed. */
+export async function rareLine(client: Client, batchId: Uuid): Promise<string | undefined> {
+  try {
+    const { phase, sentence } = await client.analysis.ask('rare-event', batchId, { combined: 'true' });
+    return phase === null ? undefined : printable(sentence);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code === 'unknown-batch') throw error;
+    return undefined;
+  }
+}

@@ -2,7 +2,7 @@
 import { UnreachableError, type Client } from '../../client/client.ts';
 import type { BatchStatusResponse, Finding, StudyAnswer, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
-import { answerOf, answerTone } from './answer-line.ts';
+import { answerOf, answerTone, rareLine } from './answer-line.ts';
 import { progressLine, precisionProgressLine } from '../study/answer-text.ts';
 import { findingLines, findingTone } from '../study/findings.ts';
 import { Failure } from '../failure.ts';
@@ -33,6 +33,8 @@ interface Sight {
   progress: string;
   /** Undefined where it is not shown. */
   answer: StudyAnswer | undefined;
+  /** Of a study of rare events: its phase, level, and estimate and bounds so far. */
+  rare: string | undefined;
 }
 
 interface Display {
@@ -49,7 +51,7 @@ export interface Following {
 }
 
 /**
- * Returns the final status.
+ * Returns the final status, or that of a study whose canary has failed: nothing more is executed until a person decides.
  * @throws Failure when `signal` is aborted, when the limit is reached, or when the coordinator stays unreachable
  */
 export async function follow(
@@ -64,6 +66,7 @@ export async function follow(
   let unreachableSinceMs: number | undefined;
   let findings: Finding[] = [];
   let answer: StudyAnswer | undefined;
+  let rare: string | undefined;
   let findingsAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     if (signal.aborted)
@@ -71,17 +74,24 @@ export async function follow(
     const now = systemClock.now();
     try {
       const status = await client.batch(batchId);
-      const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
+      const isOpen = isStudyOpen(status) || (await hasOpenRepeat(client, status));
       if (!isSilent && isOpen && now - findingsAtMs >= FINDINGS_MS) {
         findings = (await client.findings(batchId)).filter(({ severity }) => severity !== 'fine');
         if (display instanceof BlockDisplay) answer = (await answerOf(client, batchId)) ?? answer;
+        if (status.batch.budget !== undefined) rare = await rareLine(client, batchId);
         findingsAtMs = now;
       }
       unreachableSinceMs = undefined;
       pace.see(systemClock.now(), doneOf(status.jobs_by_status));
       const progress = progressText(status, pace, systemClock.now());
-      display.show({ status, findings: isOpen ? findings : undefined, progress, answer: isOpen ? answer : undefined });
-      if (!isOpen) return status;
+      display.show({
+        status,
+        findings: isOpen ? findings : undefined,
+        progress,
+        answer: isOpen ? answer : undefined,
+        rare: isOpen ? rare : undefined,
+      });
+      if (!isOpen || status.batch.canary_failed === true) return status;
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       if (unreachableSinceMs === undefined)
@@ -96,6 +106,16 @@ export async function follow(
       );
     await sleep(systemClock, Math.min(POLL_MS, limitMs), signal);
   }
+}
+
+const isStudyOpen = ({ batch: { status } }: BatchStatusResponse): boolean =>
+  status === 'Pending' || status === 'Running';
+
+/** True while a study that was submitted together with this one has not ended: they are answered together. */
+async function hasOpenRepeat(client: Client, { batch: { children = [] } }: BatchStatusResponse): Promise<boolean> {
+  for (const { batch_id: id, relation } of children)
+    if (relation === 'repeat' && isStudyOpen(await client.batch(id))) return true;
+  return false;
 }
 
 const SILENT: Display = { show: () => {}, say: () => {} };
@@ -116,13 +136,14 @@ function waitingLines({ batch }: BatchStatusResponse): { text: string; isProse: 
 class BlockDisplay implements Display {
   readonly #block = new LiveBlock(process.stderr);
 
-  show({ status, findings, progress, answer }: Sight): void {
+  show({ status, findings, progress, answer, rare }: Sight): void {
     // The outcome of a study that has ended is printed with its verdicts.
     const requirements = findings === undefined ? [] : (status.requirements ?? []);
     const precision = findings === undefined ? [] : (status.precision ?? []);
     this.#block.show([
       ...(answer === undefined ? [] : [{ text: answer.sentence, tone: answerTone(answer), isProse: true } as const]),
       { text: `${progress}  ${barText(status)}`, tone: 'strong' },
+      ...(rare === undefined ? [] : [{ text: rare, isProse: true } as const]),
       ...waitingLines(status),
       ...(findings ?? []).flatMap((it) =>
         findingLines([it]).map((text) => ({ text, tone: findingTone(it), isProse: true }) as const),
@@ -153,13 +174,16 @@ class LineDisplay implements Display {
   #lastVerdicts = '';
   #lastFindings = '';
   #wasWaiting = false;
+  #lastRare: string | undefined;
 
-  show({ status, findings, progress }: Sight): void {
+  show({ status, findings, progress, rare }: Sight): void {
     if (findings !== undefined) this.#showFindings(findings);
     const { batch, jobs_by_status: counts, requirements = [] } = status;
     const isWaiting = batch.waiting_for_rows === true;
     if (isWaiting && !this.#wasWaiting) for (const { text } of waitingLines(status)) note(text);
     this.#wasWaiting = isWaiting;
+    if (rare !== undefined && rare !== this.#lastRare) note(rare);
+    this.#lastRare = rare;
     const done = doneOf(counts);
     const now = systemClock.now();
     const verdicts = requirements.map((it) => it.verdict).join();

@@ -10,13 +10,14 @@ import { note } from '../terminal/output.ts';
 export const tookSecs = ({ batch }: BatchStatusResponse): number | undefined =>
   secondsBetween(batch.started_at, batch.ended_at);
 
-/** `recovery area: Completed in 3m 05s - 398 Completed, 2 Failed`. */
+/** `recovery area: Completed in 3m 05s - 398 Completed, 2 Failed`, or `recovery area: Pending, its canary has failed - 400 Pending`. */
 export function outcomeLine(status: BatchStatusResponse): string {
   const { batch, jobs_by_status: counts } = status;
   const secs = tookSecs(status);
   const took = secs === undefined ? '' : ` in ${formatDuration(secs)}`;
   const reused = batch.reused_jobs === undefined ? '' : ` (${batch.reused_jobs} reused)`;
-  return `${printable(batch.name)}: ${paint(batch.status, statusTone(batch.status))}${took} - ${formatCounts(counts)}${reused}`;
+  const canary = batch.canary_failed === true ? ', its canary has failed' : '';
+  return `${printable(batch.name)}: ${paint(batch.status, statusTone(batch.status))}${canary}${took} - ${formatCounts(counts)}${reused}`;
 }
 
 /** Why a study was cancelled or stopped, and that an early end is an answer. */

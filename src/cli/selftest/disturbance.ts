@@ -1,8 +1,9 @@
 /** Kills processes of a site at the points of a plan while a study runs, and starts them again. */
+import type { Uuid } from '../../contract/types.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Draws } from './draws.ts';
 import type { KillPoint, Victim } from './kill-points.ts';
-import { kill, RUNNER_IDS, type Site } from './site.ts';
+import { kill, RUNNER_IDS, type ClaimedAttempt, type Site } from './site.ts';
 import type { Moment } from './wire.ts';
 
 export interface Kill {
@@ -28,9 +29,7 @@ interface Armed {
   reject: (error: unknown) => void;
 }
 
-interface Claimed {
-  attempt: number;
-  runnerId: string;
+interface Claimed extends ClaimedAttempt {
   isStarted: boolean;
 }
 
@@ -111,8 +110,8 @@ export class Disturbance {
   #victimOf(victim: Victim): string | undefined {
     if (victim === 'coordinator') return '';
     if (victim === 'runner') return this.#draws.shuffled(RUNNER_IDS).find((id) => this.#mayKill(id));
-    const running = this.#site.simulations();
-    return running.length === 0 ? undefined : String(this.#draws.pick(running).pid);
+    const running = [...this.#claimed.values()].flatMap((it) => this.#site.simulationOf(it) ?? []);
+    return running.length === 0 ? undefined : String(this.#draws.pick(running));
   }
 
   /** Resolves when the process is killed; `recovered` when it is back. */
@@ -168,8 +167,9 @@ export class Disturbance {
     if (stage !== 'reply' || reply === undefined || reply.status >= 300 || runnerId === undefined) return;
     if (operation === 'register') this.#registrations.set(`${runnerId} answered`, 1);
     if (operation === 'claim') {
-      const { assignments } = JSON.parse(reply.text) as { assignments: { job: { id: string }; attempt: number }[] };
-      for (const { job, attempt } of assignments) this.#claimed.set(job.id, { attempt, runnerId, isStarted: false });
+      const { assignments } = JSON.parse(reply.text) as { assignments: { job: { id: Uuid }; attempt: number }[] };
+      for (const { job, attempt } of assignments)
+        this.#claimed.set(job.id, { jobId: job.id, attempt, runnerId, isStarted: false });
     }
     if (operation === 'reports') {
       const { reports } = JSON.parse(request) as { reports: { type: string; job_id: string }[] };

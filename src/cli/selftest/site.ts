@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError, Client, UnreachableError } from '../../client/client.ts';
+import type { Uuid } from '../../contract/types.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
+import { batchIdOf, runIdOf } from '../../domain/ids.ts';
+import { attemptDirectory } from '../../runner/files/artifacts.ts';
 import { Processes, type Started } from '../processes.ts';
 import { BEGUN, DONE } from './toy-study.ts';
 import { Wire } from './wire.ts';
@@ -18,10 +21,11 @@ export interface SiteOptions {
   runnerOptions?: readonly string[];
 }
 
-/** A simulation that runs at this moment. */
-export interface RunningSimulation {
-  pid: number;
+/** An attempt that a runner has claimed. */
+export interface ClaimedAttempt {
+  jobId: Uuid;
   attempt: number;
+  runnerId: string;
 }
 
 export const RUNNER_IDS = ['selftest-1', 'selftest-2'] as const;
@@ -98,19 +102,23 @@ export class Site {
     return join(this.#options.folder, runnerId);
   }
 
-  /** The simulations that run now, of all runners. */
-  simulations(): RunningSimulation[] {
-    return RUNNER_IDS.flatMap((id) => this.attempts(id))
-      .filter(({ isDone }) => !isDone)
-      .flatMap(({ path, attempt }) => {
-        const begunFile = `${path}${BEGUN}`;
-        const pid = Number(existsSync(begunFile) ? readFileSync(begunFile, 'utf8') : 0);
-        return pid > 0 && executes(pid, this.#options.entrypoint) ? [{ pid, attempt }] : [];
-      });
+  /**
+   * The process of an attempt's simulation; undefined while none runs. It looks into the folder of this attempt alone: a search through those of all
+   * runs takes longer than a short run, and meanwhile the proxy of this process passes no message on.
+   */
+  simulationOf({ jobId, runnerId, attempt }: ClaimedAttempt): number | undefined {
+    const root = this.outputRoot(runnerId);
+    return this.#pidOf(attemptDirectory(root, batchIdOf(jobId), runIdOf(jobId), attempt));
+  }
+
+  #pidOf(path: string): number | undefined {
+    const begunFile = `${path}${BEGUN}`;
+    const pid = Number(existsSync(begunFile) ? readFileSync(begunFile, 'utf8') : 0);
+    return pid > 0 && executes(pid, this.#options.entrypoint) ? pid : undefined;
   }
 
   /** Every attempt that a runner began to execute, and whether its simulation ended by itself. */
-  attempts(runnerId: string): { path: string; attempt: number; isDone: boolean }[] {
+  attempts(runnerId: string): { path: string; isDone: boolean }[] {
     const root = this.outputRoot(runnerId);
     if (!existsSync(root)) return [];
     const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
@@ -118,24 +126,28 @@ export class Site {
     return names
       .filter((it) => it.endsWith(BEGUN))
       .map((it) => it.slice(0, -BEGUN.length))
-      .map((it) => ({
-        path: join(root, it),
-        attempt: Number(/attempt-(\d+)$/.exec(it)?.[1]),
-        isDone: done.has(it),
-      }));
+      .map((it) => ({ path: join(root, it), isDone: done.has(it) }));
   }
 
   /** Ends everything that was started; a simulation whose runner was killed included. */
   async stop(): Promise<void> {
     await this.#processes.stop();
-    for (const { pid } of this.simulations()) kill(pid);
+    this.#killSimulations();
     await this.wire.close();
   }
 
   /** Kills all processes at once, without waiting. */
   kill(): void {
     this.#processes.kill();
-    for (const { pid } of this.simulations()) kill(pid);
+    this.#killSimulations();
+  }
+
+  /** Kills the simulations that outlived their runners. */
+  #killSimulations(): void {
+    for (const { path, isDone } of RUNNER_IDS.flatMap((id) => this.attempts(id))) {
+      const pid = isDone ? undefined : this.#pidOf(path);
+      if (pid !== undefined) kill(pid);
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import { designColumns } from '../../domain/sampling/design-table.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
-import type { Sampler } from '../../domain/sampling/sampler.ts';
+import type { Sampler } from '../../domain/sampling/run-values.ts';
 
 /** Values in a row group, all columns together: 8 MB. */
 const VALUES_PER_GROUP = 1_000_000;

@@ -1,12 +1,20 @@
 /** A checked study in plain sentences, and the defaults it takes. Pure. */
+import { rareCost, rareRequirement, rareSettings, studiesOf } from '../../domain/study/rare-event/settings.ts';
+import { formatNumber } from '../../base/text/number-text.ts';
 import { type PrecisionPlan, precisionPlans } from '../../analysis/precision/planning.ts';
-import type { BatchConfig } from '../../contract/types.ts';
+import type { BatchConfig, BatchSubmission } from '../../contract/types.ts';
 import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
+import { historyName, pointCount } from '../../domain/histories/points.ts';
 import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import { plural, printable } from '../terminal/format.ts';
 import type { CheckedStudy } from './check-study.ts';
+
+const CANARY_SENTENCES = {
+  nominal: 'A run with every input at its median must complete first.',
+  corners: 'Runs with every input at its median, all inputs low and all inputs high must complete first.',
+} as const;
 
 /** `file` for people; `runs`: how many the batch will have. */
 export function checkedLines(file: string, { submission, defaults }: CheckedStudy, runs: number): string[] {
@@ -19,20 +27,35 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const isAdaptive = config.adaptive !== undefined;
   const sentences = [
     `${file}: valid - ${isAdaptive ? 'up to ' : ''}${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
-    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(config)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
-    ...(isAdaptive ? adaptiveLines(config) : []),
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(submission)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    ...(config.adaptive?.algorithm === 'external' ? adaptiveLines(config) : []),
+    ...(config.adaptive?.algorithm === 'rare_event' ? rareLines(submission) : []),
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
     ...(limits.length === 0 ? [] : [`Limits on ${limits.map((it) => printable(it)).join(', ')} end a run early.`]),
+    ...historyLines(config),
     ...(policy?.canary_runs === undefined
       ? []
       : [`Its first ${plural(policy.canary_runs, 'run')} must complete first.`]),
+    ...(policy?.canary === undefined ? [] : [CANARY_SENTENCES[policy.canary]]),
     ...(policy?.max_failures === undefined ? [] : [`It stops by itself at ${policy.max_failures} failed runs.`]),
   ];
   sentences.push(...plannedLines(precisionPlans(submission), runs));
-  if (requirements.length > 0) sentences.push(...neededLines(runsNeeded(submission, runs), runs));
+  if (requirements.length > 0 && !isAdaptive) sentences.push(...neededLines(runsNeeded(submission, runs), runs));
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
   return [...sentences, 'These members are left out and take their defaults:', ...taken];
+}
+
+/** The histories that each run keeps, and the outputs that are derived. */
+function historyLines({ histories, derived }: BatchConfig): string[] {
+  const kept = (histories ?? []).map((it) => `${printable(historyName(it))} at ${plural(pointCount(it.at), 'time')}`);
+  const names = (derived ?? []).map(({ name }) => printable(name));
+  return [
+    ...(kept.length === 0
+      ? []
+      : [`Each run keeps ${kept.length === 1 ? 'the history' : 'the histories'} ${kept.join(', ')}.`]),
+    ...(names.length === 0 ? [] : [`Its runner derives ${names.join(', ')}.`]),
+  ];
 }
 
 /** ` in 200 replicates of 8 runs`; nothing for one design. */
@@ -53,6 +76,29 @@ function adaptiveLines({ dispersions }: BatchConfig): string[] {
     'It begins without runs and waits for rows: `simbatch append STUDY rows.csv --key NAME`.',
   ];
 }
+
+/** The runs that the study takes for the probability that its requirement allows, against plain Monte Carlo. */
+function rareLines(submission: BatchSubmission): string[] {
+  const settings = rareSettings(submission);
+  const { name, probability } = rareRequirement(submission.config.adaptive!, submission.requirements ?? [])!;
+  const violation = 1 - probability;
+  const { about, plain, relativeError } = rareCost(settings, violation);
+  const studies = studiesOf(submission.config);
+  const each = studies === 1 ? '' : ` in each of ${studies} studies`;
+  const lines = [
+    `Experimental: it estimates how probable a violation of "${printable(name)}" is, in rounds that the coordinator appends.`,
+    `For the probability of ${formatNumber(violation, 2)} that the requirement allows: about ${about} runs${each} for an estimate within about ${Math.round(100 * relativeError)} %; plain Monte Carlo would need ${plain}.`,
+    studies === 1
+      ? 'Its bounds are of the violations in the regions that it finds; one study cannot show that it found all: leave out `studies: 1`, and two are submitted.'
+      : `Its bounds are of the violations in the regions that it finds. One study cannot show that it found all: ${studies} with different seeds are submitted, each with up to ${settings.budget} runs, and answered together.`,
+  ];
+  if (violation > NOT_RARE || plain <= about * studies)
+    lines.push('Plain Monte Carlo is cheaper here: use sampling_method: monte_carlo.');
+  return lines;
+}
+
+/** Violations above this probability are not rare. */
+const NOT_RARE = 0.01;
 
 /** The runs that each requirement takes, as a table. */
 function neededLines(needed: readonly RunsNeeded[], runs: number): string[] {

@@ -13,7 +13,7 @@ import {
   submitted,
   text,
 } from '../build.ts';
-import { ADAPTIVE_ALGORITHMS } from '../enums.ts';
+import { RARE_PHASES, ROUND_SOURCES } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
 import { double, int32, timestamp, uuid } from '../scalars.ts';
 import { columns, counts, label, note, outputs, rows } from './members.ts';
@@ -59,15 +59,31 @@ export const AppendedRound = named(
 );
 export type AppendedRound = Static<typeof AppendedRound>;
 
+export const RareDecision = named(
+  'RareDecision',
+  'Why a round of a study of rare events is as it is.',
+  answered({
+    phase: enumOf(RARE_PHASES, 'The phase of the round.'),
+    level: nullable(int32('The level of the search, from 1; null otherwise.')),
+    b: nullable(double('The threshold of that level; null otherwise.')),
+    lambda: nullable(double('The size of the steps of that level; null otherwise.')),
+    attempt: nullable(int32('The attempt to confirm, from 1; null otherwise.')),
+    components: nullable(int32('Components of the proposal from which it was drawn; null in the search.')),
+    estimate: nullable(double('The probability as far as it was known then; null before one.')),
+  }),
+);
+export type RareDecision = Static<typeof RareDecision>;
+
 const members = {
   ...place,
   key: nullable(key),
   label: nullable(label),
   note: nullable(note),
-  source: enumOf(ADAPTIVE_ALGORITHMS, 'Who appended it.'),
+  source: enumOf(ROUND_SOURCES, 'Who appended it: `external` for a client.'),
   previous: text('SHA-256 of the record of the round before, or of the submission.'),
   appended_at: timestamp('When it was appended.'),
   complete: flag('True when every run of it has ended.'),
+  decision: nullable(ref(RareDecision)),
 };
 
 export const Round = named('Round', 'A round of an adaptive study.', answered(members));
@@ -117,6 +133,22 @@ export const RoundsCheck = named(
     verdict: enumOf(['identical', 'differs'], '`identical`: every digest and the chain of records agree.'),
     head: nullable(text('SHA-256 of the last record; null without rounds.')),
     faults: listOf(text('What differs, and where.'), 'At most 100; empty where nothing differs.'),
+    computed: nullable(
+      answered(
+        {
+          rounds: int32('Rounds that were computed again from the results before them.'),
+          verdict: enumOf(
+            ['identical', 'within-1e-9', 'differs'],
+            '`identical`: to the bit. `within-1e-9`: in the last digits, as by another version of Node.',
+          ),
+          largest_difference: double('The greatest difference of a number, relative from 1 on.'),
+          first: nullable(
+            answered({ round: int32('The round.'), run: int32('The run.') }, 'The first number that differs by more.'),
+          ),
+        },
+        'Rounds of an algorithm of the coordinator, computed again; null for those of clients.',
+      ),
+    ),
   }),
 );
 export type RoundsCheck = Static<typeof RoundsCheck>;

@@ -55,6 +55,10 @@ const shared = {
     'The members of the configuration that differ.',
   ),
   configuration_changes_omitted: count('Changes beyond the first thousand.'),
+  histories: listOf(
+    text('The name of a history.'),
+    'Histories of both, in the order of the first; `band` answers for each study.',
+  ),
   pairing: answered(
     {
       inputs: count('Inputs that vary, and fixed ones that differ.'),

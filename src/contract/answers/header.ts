@@ -34,7 +34,7 @@ export const headerMembers = {
   n_used: count('Number of runs that the figures use.'),
   excluded: mapOf(count('Number of runs.'), {
     description:
-      'The other runs by class (`ok`, `terminated`, `crashed`, `timeout`, `lost`, `cancelled`, `open`), `no_value` or `after_prefix`.',
+      'The other runs by class (`ok`, `terminated`, `crashed`, `timeout`, `lost`, `cancelled`, `open`), `no_value`, `after_prefix`, or by the choice of the runs.',
   }),
   reused: Type.Optional(
     count('Of all runs, those that have the result of another run and were not executed; absent for none.'),

@@ -1,5 +1,5 @@
 /** The query parameters that questions about a study share, and those of its table of runs. */
-import { MISSING_RULES, TABLE_FORMATS } from '../enums.ts';
+import { HISTORY_FORMATS, MISSING_RULES, TABLE_FORMATS } from '../enums.ts';
 import { LIMITS } from '../limits.ts';
 import {
   FAMILY_QUERY,
@@ -49,18 +49,38 @@ export const FAILING = {
   ),
 };
 
-export const TABLE_QUERY = {
-  columns: textsQuery(
-    'The columns, in this order; `parameters.*` and `outputs.*` mean all of these. All columns without it.',
-  ),
+export const WHERE = {
   where: textQuery(
     'Only runs for which a condition holds, such as `outputs.miss_m > 50 and class = ok`.',
     WHERE_LENGTH,
   ),
+};
+
+export const TABLE_QUERY = {
+  columns: textsQuery(
+    'The columns, in this order; `parameters.*` and `outputs.*` mean all of these. All columns without it.',
+  ),
+  ...WHERE,
   sort: textsQuery(
     'Columns to sort by; a minus before one: descending. Missing values are last. In run order without it.',
   ),
   format: choiceQuery(TABLE_FORMATS, 'The format; takes precedence over `Accept`. `arrow` is the IPC stream format.'),
   ...FAMILY_QUERY,
   ...PAGE_QUERY,
+};
+
+export const HISTORIES_QUERY = {
+  name: textValue('Name of a history of the study.'),
+  where: TABLE_QUERY.where,
+  format: choiceQuery(HISTORY_FORMATS, 'The format; takes precedence over `Accept`. `arrow` is the IPC stream format.'),
+  wide: choiceQuery(
+    ['true', 'false'],
+    '`true`: a row for each run, with its values; `false`: a row for each run and time.',
+    'false',
+  ),
+  family: choiceQuery(
+    ['true', 'false'],
+    '`true`: with the runs of the extensions and reruns of the batch, of each run the latest that ended, and a column `replicate`.',
+    'false',
+  ),
 };

@@ -137,7 +137,7 @@ export const EvidenceReport = named(
     history: nullable(ref(BatchHistory)),
     factors: listOf(
       ref(EvidenceFactor),
-      'The factors of NASA-STD-7009 (2008) and 7009A (2016), in the order of the latter.',
+      'The eight factors of NASA-STD-7009A (2016, appendix E, table 3) in its order, then the people of NASA-STD-7009 (2008).',
     ),
   }),
 );

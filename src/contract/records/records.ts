@@ -2,8 +2,18 @@
 import { Type, type Static } from 'typebox';
 import { enumOf, flag, nullable, ref, text } from '../build.ts';
 import { CodeIdentity, RunnerEngine } from '../code/identity.ts';
+import { StoredExtraction } from '../extraction/extraction.ts';
 import { StoredResult } from '../resources/jobs.ts';
-import { ADAPTIVE_ALGORITHMS, BATCH_STATUSES, JOB_STATUSES, RELATIONS, RUNNER_STATUSES, STOP_RULES } from '../enums.ts';
+import {
+  BATCH_STATUSES,
+  JOB_STATUSES,
+  RELATIONS,
+  ROUND_SOURCES,
+  ROW_SPACES,
+  RUNNER_STATUSES,
+  STOP_RULES,
+} from '../enums.ts';
+import { RareDecision } from '../adaptive/rounds.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
 import { runnerId } from '../scalars.ts';
@@ -34,6 +44,7 @@ const batchInput = {
   memoryBytes: amount('Memory of a run.'),
   samplingScheme: text('The sampling definition in force when it was submitted.'),
   canaryRuns: Type.Optional(count('The first runs, which are released alone; absent: all runs are.')),
+  canaryBatch: Type.Optional({ ...batchId, description: 'The canary study that its runs wait for; absent: none.' }),
   maxFailures: Type.Optional(count('The number of failed runs at which it is cancelled; absent: none.')),
   priority: Type.Optional(Type.Integer({ description: 'Higher is served first; absent: 0.' })),
   requirements: Type.Optional(count('The number of its requirements; absent: none.')),
@@ -44,6 +55,7 @@ const batchInput = {
       { description: 'One code alone executes its runs; absent: any does.' },
     ),
   ),
+  needs: Type.Optional(fixedList(text('A feature that runners must have to take its runs; absent: none.'))),
   pinnedCode: Type.Optional(text('The digest of the code that alone executes its runs; absent: none is fixed.')),
   reuse: Type.Optional(enumOf(['family', 'all'], 'Whose results its runs may have; absent: none.')),
   labels: Type.Optional(
@@ -111,7 +123,7 @@ export const BatchRecord = Type.Object({
   ...batchInput,
   next: count('The lowest index, among its runs, that was never claimed: a run id unless `selectsRuns`.'),
   cancelledAhead: count(
-    'The number of runs at or after `next` that were cancelled one by one and must not be claimed.',
+    'The number of runs at or after `next` that must not be claimed: cancelled one by one, or, of an extraction, claimed before others.',
   ),
   requeued: count('The number of touched runs that are Pending again.'),
   claimed: count('Runs in this state.'),
@@ -133,6 +145,7 @@ export const BatchRecord = Type.Object({
   pausedAtMs: Type.Optional(time('When it was paused; absent while it is not.')),
   pauseReason: Type.Optional(text('The reason given.')),
   canaryLateAtMs: Type.Optional(time('When fewer than three canary runs had taken long, so that three decide.')),
+  canaryFailedAtMs: Type.Optional(time('When its canary study ended without passing.')),
   releasedAtMs: Type.Optional(time('When the runs after the canary runs were released, by these or by hand.')),
   releaseReason: Type.Optional(text('The reason given.')),
   blockedAtMs: Type.Optional(time('When it was announced as blocked; absent while it is not.')),
@@ -156,21 +169,25 @@ export const BatchRecord = Type.Object({
 export const SubmissionRecord = Type.Object({
   seed: Type.String({ pattern: '^[0-9]{1,19}$', description: 'The seed in decimal.' }),
   submission: Type.Unsafe<object>({ type: 'object', description: 'A BatchSubmission.' }),
+  extraction: Type.Optional(StoredExtraction),
 });
 
 export const RoundRecord = Type.Object({
   round: count('Its number.'),
   first_run_id: count('Its first run.'),
   count: count('Its number of runs.'),
-  space: enumOf(['parameters'], 'The meaning of its numbers: values of the chosen parameters.'),
-  source: enumOf(ADAPTIVE_ALGORITHMS, 'Who appended it.'),
+  space: enumOf(
+    ROW_SPACES,
+    'The meaning of its numbers. `parameters`: values of the chosen parameters. `normal`: standard normals of those that are drawn.',
+  ),
+  source: enumOf(ROUND_SOURCES, 'Who appended it.'),
   key: nullable(text("The client's name for it.")),
   digest: text('SHA-256 of its rows.'),
   previous: text('SHA-256 of the stored record of the round before, or of the submission.'),
   label: nullable(text('A text for people.')),
   appended_at: text('When it was appended.'),
   note: nullable(text('A longer text.')),
-  decision: Type.Null({ description: 'Of an algorithm of the coordinator.' }),
+  decision: nullable(ref(RareDecision)),
   lost: Type.Optional(
     Type.Literal(true, { description: 'Its record was lost by damage; a repair has made this one.' }),
   ),
@@ -188,6 +205,12 @@ export const RowsRecord = Type.Object({
 });
 
 export interface RowsRecord extends Static<typeof RowsRecord> {}
+
+export const HistoryRecord = Type.Object({
+  values: base64('The values as little-endian doubles in base64, NaN where missing.'),
+});
+
+export interface HistoryRecord extends Static<typeof HistoryRecord> {}
 
 export const JobRecord = Type.Object({
   value: enumOf(JOB_STATUSES, 'The status.'),
@@ -258,6 +281,7 @@ export const RECORDS = {
   rows: RowsRecord,
   job: JobRecord,
   result: StoredResult,
+  history: HistoryRecord,
   runner: RunnerRecord,
 } as const;
 export type RecordName = keyof typeof RECORDS;

@@ -9,7 +9,10 @@ import { JobResult } from './jobs.ts';
 import { LIMITS } from '../limits.ts';
 import { count, double, int32, timestamp, uuid } from '../scalars.ts';
 
-const relation = enumOf(RELATIONS, '`extension`, `rerun`, `comparison` or `audit`.');
+const relation = enumOf(
+  RELATIONS,
+  '`extension`, `rerun`, `comparison`, `audit`, `extraction`; `probe`: a canary study, which has to complete first; `repeat`: the same study of rare events with another seed, submitted together.',
+);
 const batchLink = answered({ batch_id: uuid('The other batch. A parent may have been deleted.'), relation });
 export type BatchLink = Static<typeof batchLink>;
 
@@ -68,7 +71,9 @@ export const Batch = named(
     closed: Type.Optional(flag('True when no further round can be appended; absent otherwise.')),
     release_reason: Type.Optional(text('Why the runs after the canary runs were released by hand.')),
     canary_failed: Type.Optional(
-      flag('True while too few canary runs have completed and the other runs wait for a release; absent otherwise.'),
+      flag(
+        'True while too few canary runs, or not all runs of the canary study, have completed and the other runs wait for a release; absent otherwise.',
+      ),
     ),
   }),
 );

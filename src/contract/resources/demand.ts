@@ -23,6 +23,16 @@ export const DemandGroup = named(
     environment: Type.Optional(
       listOf(text('A name.'), 'The variables that the study sets in `container.environment`; absent: none.'),
     ),
+    code: Type.Optional(
+      nullable(
+        text(
+          'The digest of the code that the studies pin; null: that of the first run, any that a runner knows; absent: every code.',
+        ),
+      ),
+    ),
+    features: Type.Optional(
+      listOf(text('A feature.'), 'What a runner must know beyond the first version of the protocol; absent: nothing.'),
+    ),
     kubernetes: Type.Optional(ref(KubernetesConfig)),
     baremetal: Type.Optional(ref(BareMetalConfig)),
     runs: count(

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { answered, enumOf, listOf, named, ref, text } from '../build.ts';
 import { FINDING_SEVERITIES } from '../enums.ts';
-import { int32 } from '../scalars.ts';
+import { int32, uuid } from '../scalars.ts';
 
 export const Finding = named(
   'Finding',
@@ -23,6 +23,7 @@ export const Finding = named(
       ),
     ),
     runs: Type.Optional(listOf(int32('Number of a run.'), 'Some of the runs it is about, at most 10.')),
+    study: Type.Optional(uuid('Another study to look at: the canary study.')),
   }),
 );
 export type Finding = Static<typeof Finding>;

@@ -115,6 +115,12 @@ export const measuredMembers = {
   telemetry: Type.Optional(ref(TelemetryCounts)),
   terminated_by: Type.Optional(ref(Termination)),
   would_terminate: Type.Optional(ref(Termination)),
+  derived_missing: Type.Optional(
+    mapOf(text('Why.', { minLength: 1, maxLength: LIMITS.missingReasonLength }), {
+      description: 'Derived outputs without a value -> the reason.',
+      maxProperties: LIMITS.derived,
+    }),
+  ),
 };
 
 /** The members of a result, stored as they are shown. */
@@ -129,6 +135,9 @@ const resultMembers = {
   error_message: Type.Optional(nullable(text('The error; not null when `success` is false.'))),
   telemetry_data: Type.Optional(nullable(text('Location of the telemetry file.'))),
   ...measuredMembers,
+  history_count: Type.Optional(
+    count('How many histories the run left, which `GET /jobs/{job_id}/histories` has; absent: none.'),
+  ),
   reused_from: Type.Optional(ref(ReusedFrom)),
   code: Type.Optional(
     text('The code that made it: the first 12 digits of a digest of `code-versions`; absent: not known.'),

@@ -85,7 +85,7 @@ export const UnservedRuns = named(
   submitted({
     code: enumOf(
       LAUNCHER_FINDINGS,
-      '`lifetime-too-short`: a queue would fit, were its allocations longer. `settings-refuse`: one would, did its runners allow the variables and the image.',
+      '`lifetime-too-short`: a queue would fit, were its allocations longer. `settings-refuse`: one would, did its runners allow the variables and the image, execute the pinned code and have the features.',
     ),
     message: freeText('Why, as a sentence.'),
     runs: count('Number of runs.'),

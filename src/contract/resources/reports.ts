@@ -1,7 +1,19 @@
 /** Reports of a runner about its jobs, single and in bulk. */
 import { Type, type Static } from 'typebox';
 import { FAIL_REASONS } from '../enums.ts';
-import { answered, enumOf, flag, listOf, literal, named, optionalNullable, ref, submitted, tagged } from '../build.ts';
+import {
+  answered,
+  enumOf,
+  flag,
+  listOf,
+  literal,
+  mapOf,
+  named,
+  optionalNullable,
+  ref,
+  submitted,
+  tagged,
+} from '../build.ts';
 import { jobStatus, measuredMembers, parametersRead } from './jobs.ts';
 import { CodeIdentity } from '../code/identity.ts';
 import { Problem } from './problem.ts';
@@ -12,7 +24,7 @@ import { freeForm, instance, int32, runnerId, uuid } from '../scalars.ts';
 const attempt = int32('Number of the attempt, from the claim.', { minimum: 1 });
 const reason = enumOf(
   FAIL_REASONS,
-  'The reason of the failure. `exit`, `signal` and `infrastructure` are retried; the others would recur.',
+  'The reason of the failure. `exit`, `signal` and `infrastructure` are retried; the others would recur. `files-gone`: of an extraction, the files of its run are not there.',
 );
 const code = Type.Optional(ref(CodeIdentity));
 const errorMessage = Type.String({
@@ -51,6 +63,13 @@ export const ReportedResult = named(
         'Names that the simulation asked for and that are not parameters of the run.',
         LIMITS.askedNames,
       ),
+    ),
+    histories: Type.Optional(
+      mapOf(Type.String({ maxLength: Math.ceil((LIMITS.historyPoints * 8) / 3) * 4 }), {
+        description:
+          'History -> its values as little-endian doubles in base64, one for each of its times, NaN where missing. All of the study, or absent.',
+        maxProperties: LIMITS.histories,
+      }),
     ),
     ...measuredMembers,
   }),

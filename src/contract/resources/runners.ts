@@ -35,6 +35,13 @@ export const RunnerCapabilities = named(
         LIMITS.tags,
       ),
     ),
+    features: Type.Optional(
+      listOf(
+        name('A feature.'),
+        'What it knows beyond the first version of this protocol. `histories`: it computes histories and derived outputs; runs of a study with any go to such runners alone. Absent: none.',
+        LIMITS.features,
+      ),
+    ),
     python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Version of its Python.' })),
     container_runtime: Type.Optional(
       Type.String({
@@ -257,7 +264,15 @@ export type ClaimRequest = Static<typeof ClaimRequest>;
 export const Assignment = named(
   'Assignment',
   'A job assigned to the runner.',
-  answered({ job: ref(Job), attempt: int32('Number of the attempt; its reports carry it.') }),
+  answered({
+    job: ref(Job),
+    attempt: int32('Number of the attempt; its reports carry it.'),
+    extraction: Type.Optional(
+      flag(
+        'True: nothing is started; the runner computes histories and derived outputs of the files that `openParentFiles` names. Absent: a run of its simulation.',
+      ),
+    ),
+  }),
 );
 export type Assignment = Static<typeof Assignment>;
 

@@ -5,7 +5,7 @@ import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { RowReadings } from './row-readings.ts';
 import { ThreadChannel } from './thread-channel.ts';
-import type { TelemetryReading } from './worker/telemetry/bands.ts';
+import type { TelemetryReading } from './worker/telemetry/drawn-runs.ts';
 import type { CoordinatorMethods, WorkerMethods } from './worker/worker.ts';
 
 /** The limit of the worker's heap; columns are outside of it. Beyond it the worker ends, and the process continues. */
@@ -69,6 +69,7 @@ export class AnalysisThread {
       openStudy: (request) => this.#readings.openStudy(request),
       openReadings: (batchIds) => this.#readings.openAll(batchIds),
       nextRows: (request) => this.#readings.next(request),
+      nextHistories: (request) => this.#readings.nextHistories(request),
       readRows: (request) => this.#readings.rows(request),
       nextRounds: (request) => this.#readings.rounds(request),
       restartReading: (request) => this.#readings.restart(request),

@@ -26,13 +26,16 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
-import { familyOf, mergeable } from '../kernel/records/family.ts';
+import { familyOf, mergeable, repeatsOf } from '../kernel/records/family.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
 import { RowReadings } from './row-readings.ts';
+import { type RareCheck, type RareOutcome, RareRounds } from './worker/rare-rounds.ts';
+import { RoundCache } from './worker/round-rows.ts';
 import { TableAnswers } from './table-answers.ts';
+import type { ExtractedBatch } from './table-request.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The answers that are kept hold at most this many bytes. */
@@ -59,6 +62,11 @@ export interface AskOptions {
   abandoned?: Abandoned;
 }
 
+/** `extractionsOf`: the extractions of a batch, whose outputs are columns of its table. */
+export interface AnswersHooks extends AnalysisThreadHooks {
+  extractionsOf(this: void, batchId: Uuid): Promise<ExtractedBatch[]>;
+}
+
 interface Entry {
   /** The versions of the question's studies in this answer; one more of an answer that may be another one at the same versions. */
   versions: string[];
@@ -76,6 +84,8 @@ export class Answers {
   readonly thread: AnalysisThread;
   /** Tables and manifests, which are streams. */
   readonly tables: TableAnswers;
+  /** Computes rounds on this thread, where no worker does. */
+  readonly #inline: RareRounds | undefined;
   /** Answers by question, the last used at the end. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
@@ -86,16 +96,19 @@ export class Answers {
   #epoch: string | undefined;
 
   constructor(
-    parts: { store: Store; clock: Clock; share: EventLoopShare; studyCache: StudyCache },
-    hooks: AnalysisThreadHooks,
+    parts: { store: Store; clock: Clock; share: EventLoopShare; studyCache: StudyCache; computesInWorker: boolean },
+    hooks: AnswersHooks,
   ) {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#share = parts.share;
     this.#readings = new RowReadings(parts);
     this.thread = new AnalysisThread(this.#readings, hooks);
+    this.#inline = parts.computesInWorker ? undefined : inlineRounds(this.#readings);
     const tag = (key: string, versions: readonly string[]): string => this.#tag(key, versions);
-    this.tables = new TableAnswers({ store: parts.store, share: parts.share, thread: this.thread, tag });
+    const { store, share } = parts;
+    const { extractionsOf } = hooks;
+    this.tables = new TableAnswers({ store, share, thread: this.thread, tag, extractionsOf });
   }
 
   /**
@@ -106,7 +119,7 @@ export class Answers {
    */
   async ask(asked: Asked, { waitMs, isKnown, abandoned, family = false }: AskOptions): Promise<Answer> {
     checkAsked(asked);
-    const question = family ? { ...asked, members: await this.#family(asked.batchId) } : asked;
+    const question = family ? { ...asked, members: await this.#family(asked.batchId) } : this.#withRepeats(asked);
     const studies = batchesOf(question).map((batchId) => readBatch(this.#store, batchId));
     const versions = studies.map(versionOf);
     const key = JSON.stringify(question);
@@ -125,10 +138,28 @@ export class Answers {
     return { state: 'ready', tag: this.#tag(key, entry.versions), body: entry.body! };
   }
 
+  /** A question about all studies that were submitted together names them, as far as they exist. */
+  #withRepeats(asked: Asked): Asked {
+    if (questionOf(asked.name).joinsRepeats?.(asked.query as never) !== true) return asked;
+    const read = (key: string): string | undefined => this.#store.get(key);
+    const repeats = repeatsOf(read, readBatch(this.#store, asked.batchId).context);
+    return repeats.length === 1 ? asked : { ...asked, repeats };
+  }
+
   async #family(batchId: Uuid): Promise<Uuid[]> {
     const { context } = readBatch(this.#store, batchId);
     const members = await familyOf(this.#share, (key) => this.#store.get(key), context);
     return mergeable(members).map((it) => it.state.context.batchId);
+  }
+
+  /** The next round of a study of rare events. @throws SimbatchError `unavailable` when the worker ends meanwhile */
+  nextRareRound(batchId: Uuid): Promise<RareOutcome> {
+    return this.#inline?.next(batchId) ?? this.thread.call('nextRareRound', batchId);
+  }
+
+  /** The rounds of such a study against those that are computed again, likewise. */
+  checkRareRounds(batchId: Uuid): Promise<RareCheck> {
+    return this.#inline?.check(batchId) ?? this.thread.call('checkRareRounds', batchId);
   }
 
   /** Takes the facts of a group that is on disk. */
@@ -223,4 +254,14 @@ export class Answers {
     this.#entries.delete(key);
     this.#bytes -= entry.body?.length ?? 0;
   }
+}
+
+function inlineRounds(readings: RowReadings): RareRounds {
+  const cache = new RoundCache((request) => readings.rounds(request));
+  return new RareRounds({
+    open: (batchId) => readings.open(batchId),
+    rows: (request) => readings.rows(request),
+    withRounds: (head) => cache.withRounds(head),
+    close: (reading) => readings.close(reading),
+  });
 }

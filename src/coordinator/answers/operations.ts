@@ -1,8 +1,8 @@
-/** Tables of the runs of a study, which the analysis worker writes. */
+/** Tables of the runs of a study and their histories, which the analysis worker writes. */
 import type { Uuid } from '../../contract/types.ts';
 import type { Answers } from './answers.ts';
 import type { TableAnswer, TableOptions } from './table-answers.ts';
-import type { TableRequest } from './table-request.ts';
+import type { HistoriesRequest, TableRequest } from './table-request.ts';
 
 interface AnswerParts {
   answers: Answers;
@@ -15,3 +15,10 @@ export const manifest = (parts: AnswerParts, batchId: Uuid): Promise<AsyncIterab
 /** See `TableAnswers.table`. */
 export const table = (parts: AnswerParts, request: TableRequest, options?: TableOptions): Promise<TableAnswer> =>
   parts.answers.tables.table(request, options);
+
+/** See `TableAnswers.histories`. */
+export const histories = (
+  parts: AnswerParts,
+  request: HistoriesRequest,
+  options?: Pick<TableOptions, 'isKnown' | 'abandoned'>,
+): Promise<TableAnswer> => parts.answers.tables.histories(request, options);

@@ -9,7 +9,7 @@ import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { blocksOf } from '../kernel/records/stored-rounds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
-import { keys, ofBatch } from '../kernel/storage/keys.ts';
+import { historiesOf, keys, ofBatch } from '../kernel/storage/keys.ts';
 import { linesOf } from '../kernel/storage/lines.ts';
 import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
@@ -79,6 +79,8 @@ interface Reading {
   view: StoreView;
   batchId: Uuid;
   rows: Record<RowKind, AsyncIterator<Uint8Array>>;
+  /** The histories that are being read, by their places. */
+  histories: Map<number, AsyncIterator<Uint8Array>>;
 }
 
 /** The open readings. Each holds a store view until it is closed. */
@@ -126,7 +128,7 @@ export class RowReadings {
       const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes, labels, judgement, reused } =
         state.context;
       const reading = this.#next++;
-      this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId) });
+      this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId), histories: new Map() });
       return {
         reading,
         batchId,
@@ -154,6 +156,20 @@ export class RowReadings {
   async next({ reading, kind }: { reading: number; kind: RowKind }): Promise<Uint8Array | null> {
     const chunk = await this.#open(reading).rows[kind].next();
     return chunk.done === true ? null : chunk.value;
+  }
+
+  /** The next records of the history at a place of the study, as `next` has those of runs. Null at the end; then it begins again. */
+  async nextHistories({ reading, place }: { reading: number; place: number }): Promise<Uint8Array | null> {
+    const { view, batchId, histories } = this.#open(reading);
+    let records = histories.get(place);
+    if (records === undefined) {
+      records = this.#parts.share.paced(view.lines(historiesOf(batchId, place), { chunkSize: CHUNK }));
+      histories.set(place, records);
+    }
+    const chunk = await records.next();
+    if (chunk.done !== true) return chunk.value;
+    histories.delete(place);
+    return null;
   }
 
   /** The records of these runs, in this order and in the form of `next`; runs without one are left out. */
@@ -230,7 +246,9 @@ export class RowReadings {
   }
 }
 
-async function closeRows({ rows }: Reading): Promise<void> {
+async function closeRows({ rows, histories }: Reading): Promise<void> {
+  for (const records of histories.values()) await records.return?.();
+  histories.clear();
   await rows.job.return?.();
   await rows.result.return?.();
 }

@@ -1,4 +1,4 @@
-/** Tables of runs and manifests, which the analysis worker writes piece by piece. */
+/** Tables of runs, their histories and manifests, which the analysis worker writes piece by piece. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -9,7 +9,7 @@ import { readBatch } from '../kernel/records/read-batch.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { AnalysisThread } from './analysis-thread.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
-import type { MergeRequest, TableRequest } from './table-request.ts';
+import type { ExtractedBatch, HistoriesRequest, TableRequest } from './table-request.ts';
 
 /** The most tables that are sent at once: each has a view of the store and the memory of a chunk of rows. */
 const MAX_TABLES = 32;
@@ -43,6 +43,8 @@ interface Parts {
   store: Store;
   share: EventLoopShare;
   thread: AnalysisThread;
+  /** The extractions of a batch, oldest first. */
+  extractionsOf: (batchId: Uuid) => Promise<ExtractedBatch[]>;
   /** The entity tag of a question for these versions of its studies. */
   tag: (key: string, versions: readonly string[]) => string;
 }
@@ -63,17 +65,50 @@ export class TableAnswers {
   async table(request: TableRequest, options: TableOptions = {}): Promise<TableAnswer> {
     const { limit, after, isKnown } = options;
     const batches = await this.#batches(request);
-    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId) };
-    const isOver = batches.every(({ value }) => isTerminal(value));
-    const key = JSON.stringify(['table', merged, limit, after]);
-    const tag = isOver ? this.#parts.tag(key, batches.map(versionOf)) : undefined;
+    const extracted = await this.#extracted(batches);
+    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId), extracted };
+    const besides = extracted.map(({ batchId }) => readBatch(this.#parts.store, batchId));
+    const tag = this.#tagOf(['table', merged, limit, after], [...batches, ...besides]);
     if (tag !== undefined && isKnown?.(tag) === true) return { state: 'unchanged', tag };
-    if (limit === undefined) return { state: 'ready', tag, body: await this.#opened(merged, options.abandoned) };
+    if (limit === undefined)
+      return {
+        state: 'ready',
+        tag,
+        body: await this.#opened(() => this.#parts.thread.call('openTable', merged), options.abandoned),
+      };
     const page = await this.#parts.thread.call('tablePage', { ...merged, limit, after });
     return { state: 'ready', tag, body: page.bytes, next: page.next, matched: page.matched };
   }
 
-  async #batches({ batchId, family }: TableRequest): Promise<BatchState[]> {
+  /**
+   * One history of the runs of a study as of one instant. Its body must be iterated to its end or returned from.
+   * @throws SimbatchError `unknown-batch`; `malformed-query` for an unknown history or condition; `too-many-requests`; `unavailable`.
+   */
+  async histories(
+    request: HistoriesRequest,
+    { isKnown, abandoned }: Pick<TableOptions, 'isKnown' | 'abandoned'> = {},
+  ): Promise<TableAnswer> {
+    const batches = await this.#batches(request);
+    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId) };
+    const tag = this.#tagOf(['histories', merged], batches);
+    if (tag !== undefined && isKnown?.(tag) === true) return { state: 'unchanged', tag };
+    const { thread } = this.#parts;
+    return { state: 'ready', tag, body: await this.#opened(() => thread.call('openHistories', merged), abandoned) };
+  }
+
+  async #extracted(batches: readonly BatchState[]): Promise<ExtractedBatch[]> {
+    const found: ExtractedBatch[] = [];
+    for (const { context } of batches) found.push(...(await this.#parts.extractionsOf(context.batchId)));
+    return found;
+  }
+
+  /** The entity tag of a question to batches; undefined while their runs may change. */
+  #tagOf(question: readonly unknown[], batches: readonly BatchState[]): string | undefined {
+    if (!batches.every(({ value }) => isTerminal(value))) return undefined;
+    return this.#parts.tag(JSON.stringify(question), batches.map(versionOf));
+  }
+
+  async #batches({ batchId, family }: Pick<TableRequest, 'batchId' | 'family'>): Promise<BatchState[]> {
     const { store, share } = this.#parts;
     const state = readBatch(store, batchId);
     if (family !== true) return [state];
@@ -88,7 +123,7 @@ export class TableAnswers {
     return new WorkerStream(thread, await thread.call('openManifest', batchId));
   }
 
-  async #opened(request: MergeRequest, abandoned: Abandoned | undefined): Promise<AsyncIterable<Uint8Array>> {
+  async #opened(open: () => Promise<number>, abandoned: Abandoned | undefined): Promise<AsyncIterable<Uint8Array>> {
     if (this.#open >= MAX_TABLES) {
       const why = `${MAX_TABLES} tables are being sent`;
       throw new SimbatchError('too-many-requests', `the table is not sent: ${why}; repeat the request in a minute`);
@@ -96,7 +131,7 @@ export class TableAnswers {
     this.#open++;
     const close = (): void => void this.#open--;
     const { thread } = this.#parts;
-    const opened = await thread.call('openTable', request).catch((error: unknown) => {
+    const opened = await open().catch((error: unknown) => {
       close();
       throw error;
     });

@@ -1,5 +1,5 @@
 /** Requests for tables of runs, as plain data. */
-import type { TableFormat, Uuid } from '../../contract/types.ts';
+import type { HistoryFormat, TableFormat, Uuid } from '../../contract/types.ts';
 
 export interface TableRequest {
   batchId: Uuid;
@@ -13,9 +13,18 @@ export interface TableRequest {
   sort?: readonly string[] | undefined;
 }
 
-/** A request to the analysis worker; `batchIds`: the batches that the table merges. */
+/** An extraction whose outputs are columns of the table of the batch `of`, as `name.output`. `notes`: the limits of its values, as sentences. */
+export interface ExtractedBatch {
+  of: Uuid;
+  batchId: Uuid;
+  name: string;
+  notes: readonly string[];
+}
+
+/** A request to the analysis worker; `batchIds`: the batches that the table merges, `extracted`: their extractions. */
 export interface MergeRequest extends TableRequest {
   batchIds: readonly Uuid[];
+  extracted: readonly ExtractedBatch[];
 }
 
 export interface TablePageRequest extends MergeRequest {
@@ -29,4 +38,22 @@ export interface TablePage {
   bytes: Uint8Array;
   next: string | undefined;
   matched: number;
+}
+
+/** A request for one history of the runs of a batch. */
+export interface HistoriesRequest {
+  batchId: Uuid;
+  /** True for one row of each run of the batch's family. */
+  family?: boolean;
+  name: string;
+  /** All runs when absent. */
+  where?: string | undefined;
+  format: HistoryFormat;
+  /** True for one row of each run. */
+  wide: boolean;
+}
+
+/** A request to the analysis worker; `batchIds`: the batches that the answer merges. */
+export interface MergedHistoriesRequest extends HistoriesRequest {
+  batchIds: readonly Uuid[];
 }

@@ -1,7 +1,7 @@
 /** One interface for the places that have files of runs: the runner that executed an attempt, and the object store. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { RunFile } from '../../contract/types.ts';
-import type { ByteRange } from '../../domain/runs/byte-range.ts';
+import type { ByteRange } from '../../domain/files/byte-range.ts';
 
 export interface FileWish {
   path: string;

@@ -1,7 +1,7 @@
 /** Reads a file of a run from the place that has it, part by part and no faster than its reader. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import type { Uuid } from '../../contract/types.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { fileAttempt, filesOwner, unknownFile, type FileAttemptParts } from './file-attempt.ts';
 import { StoredPlace, type StoredPlaceParts } from './object-store/stored-place.ts';
 import type { FileReading, FileRedirect, FileWish, Place } from './place.ts';

@@ -3,7 +3,7 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { RunFile, RunFiles, StoredResult, Uuid } from '../../contract/types.ts';
 import { plural } from '../../domain/plural.ts';
-import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
+import { fileKindOf, pathInAttempt } from '../../domain/files/file-path.ts';
 import { fileAttempt, filesOwner } from './file-attempt.ts';
 import { StoredPlace } from './object-store/stored-place.ts';
 import type { ReadFileParts } from './read-file.ts';

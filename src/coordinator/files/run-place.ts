@@ -1,8 +1,8 @@
 /** The place of a run in the object store, and the steps that all uploads share: addresses of parts, and the check of what was sent. */
 import { SimbatchError } from '../../domain/errors.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { storePrefix, storePrefixFault } from '../../domain/study/store-prefix.ts';
-import { partBytesOf, partCountOf, partSizeOf } from '../../domain/runs/upload-parts.ts';
+import { partBytesOf, partCountOf, partSizeOf } from '../../domain/files/upload-parts.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, SignedUpload, Uuid } from '../../contract/types.ts';

@@ -1,9 +1,9 @@
 /** The telemetry file of an ended run as bytes, from its runner or from the object store, for the analysis worker. */
 import { SimbatchError } from '../../domain/errors.ts';
-import { fileKindOf, pathInAttempt } from '../../domain/runs/file-path.ts';
+import { fileKindOf, pathInAttempt } from '../../domain/files/file-path.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
-import type { TelemetryReading } from '../answers/worker/telemetry/bands.ts';
+import type { TelemetryReading } from '../answers/worker/telemetry/drawn-runs.ts';
 import { fileAttempt, filesOwner } from './file-attempt.ts';
 import { readFile, type ReadFileParts } from './read-file.ts';
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inParallel } from '../../base/async/in-parallel.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { pathInAttempt } from '../../domain/runs/file-path.ts';
+import { pathInAttempt } from '../../domain/files/file-path.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type {

@@ -193,7 +193,7 @@ export class Judgements {
     const entry: Entry = {
       judgement,
       selection: study.selection,
-      method: designMethod(study.submission.config),
+      method: designMethod(study.submission),
       state: () => this.#parts.stateOf(batchId),
       isRead: false,
       isEnded: false,

@@ -2,6 +2,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
 import { precisionsOf } from '../../analysis/precision/planning.ts';
+import { describedOutputs } from '../../domain/runs/described-outputs.ts';
 import { endingConditions } from '../../domain/study/condition.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import { StudyJudgement, type VerdictsRecord } from './study-judgement.ts';
@@ -41,6 +42,8 @@ export function openJudgement(
 }
 
 const unitsOf =
-  ({ outputs = {} }: Study['submission']) =>
-  (output: string): string | null =>
-    (Object.hasOwn(outputs, output) ? outputs[output]?.units : undefined) || null;
+  (submission: Study['submission']) =>
+  (output: string): string | null => {
+    const outputs = describedOutputs(submission);
+    return (Object.hasOwn(outputs, output) ? outputs[output]?.units : undefined) || null;
+  };

@@ -7,7 +7,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Listing } from './listings.ts';
 import { backupText } from '../kernel/storage/backup.ts';
-import { allOf, idOf, keys, ofBatch, roundsOf } from '../kernel/storage/keys.ts';
+import { allOf, historiesOf, idOf, keys, ofBatch, roundsOf } from '../kernel/storage/keys.ts';
 import { timestamp } from '../kernel/records/to-resource.ts';
 import { decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import { SNAPSHOT_FORMAT, type Export } from '../snapshots/format.ts';
@@ -72,6 +72,11 @@ const records =
   (name: string) =>
   ([key, json]: Entry): ExportedRecord => ({ key: `${name}/${idOf(key)}`, json });
 
+const historyRecord = ([key, values]: Entry): ExportedRecord => ({
+  key: `history/${idOf(key)}`,
+  json: JSON.stringify({ values }),
+});
+
 async function* everything(share: EventLoopShare, snapshot: StoreView): AsyncGenerator<ExportedRecord[]> {
   for await (const chunk of snapshot.entries(allOf('batch'), { chunkSize: 100 })) {
     for (const [key] of chunk) yield* recordsOf(share, snapshot, idOf(key));
@@ -121,4 +126,5 @@ async function* recordsOf(share: EventLoopShare, snapshot: StoreView, batchId: U
   for (const name of ['job', 'result'] as const) {
     for await (const chunk of snapshot.entries(ofBatch(name, batchId))) yield* share.mapped(chunk, records(name));
   }
+  for await (const chunk of snapshot.entries(historiesOf(batchId))) yield* share.mapped(chunk, historyRecord);
 }

@@ -1,11 +1,11 @@
 /** The findings of a batch, from its stored state, the pool, and the counts of its attempts. */
-import { hasFailedCanary, pendingRuns, releasedRuns, untouchedRuns } from '../../../machines/batch.ts';
 import { failingRunners } from '../../analysis/groups/failing-runners.ts';
 import type { BatchContext, Finding, UnsentFiles, Uuid } from '../../contract/types.ts';
 import { findingsOf } from '../../domain/findings/findings.ts';
 import { isDamage } from '../../domain/errors.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { inputsRead } from '../../domain/runs/look-ups.ts';
+import { sizesOf, studiesOf } from '../../domain/study/rare-event/settings.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
@@ -15,6 +15,8 @@ import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
+import { canaryOf } from './canary.ts';
+import { awaitedRunners, withoutFiles } from './extractions.ts';
 import { probeEffects } from './probe-effects.ts';
 import { runners } from './resources.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -47,6 +49,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
   const { bucket, ...submitted } = ofSubmission(parts, state);
   return findingsOf({
     ...ofBatch(state),
+    ...canaryOf(parts, state.context),
     batchId,
     now: parts.clock.now(),
     runLength: runLengthOf(parts.statistics, state.context),
@@ -58,6 +61,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     ...unreadableOf(parts, batchId),
     ...precisionOf(parts, state),
     ...unsentOf(parts, batchId),
+    ...(await goneOf(parts, state)),
     ...(await filesOf(parts, batchId, bucket)),
     attempts: tally.summary(),
     failingRunners: failingRunners(tally.runners()),
@@ -81,7 +85,7 @@ function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): Of
     const { variables, storage } = telemetry;
     const container = { environment, image };
     const own = { earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
-    return { ...own, ...inputsOf(study, context) };
+    return { ...own, ...inputsOf(study, context), ...roundWidthOf(study, context) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     const earlyTermination = { enabled: false, check_frequency_hz: 1, conditions: [] };
@@ -95,6 +99,15 @@ function inputsOf({ sampler, submission }: Study, { lookUps }: BatchContext): Pi
   const inputs = inputsRead(submission.config.dispersions, sampler.names, lookUps);
   const neverRead = inputs.filter(({ read }) => read === 'never').map(({ name }) => name);
   return { inputs: { runs: lookUps.runs, asked: lookUps.asked, neverRead } };
+}
+
+/** A repeat is counted with the study that it was submitted with. */
+function roundWidthOf(
+  { submission: { config } }: Study,
+  { growing, parent }: BatchContext,
+): Pick<Situation, 'roundWidth'> {
+  if (growing !== true || parent !== undefined || config.adaptive?.algorithm !== 'rare_event') return {};
+  return { roundWidth: sizesOf(config.adaptive).width * studiesOf(config) };
 }
 
 async function effectsOf(parts: FindingParts, state: BatchState): Promise<Pick<Situation, 'probed'>> {
@@ -117,6 +130,22 @@ function precisionOf({ judgements }: FindingParts, state: BatchState): Pick<Situ
 function unsentOf({ store }: FindingParts, batchId: Uuid): Pick<Situation, 'unsent'> {
   const text = store.get(keys.unsent(batchId));
   return text === undefined ? {} : { unsent: JSON.parse(text) as UnsentFiles };
+}
+
+/** The finished runs without files, and those whose files are on runners that are not connected, of an extraction. */
+async function goneOf(parts: FindingParts, state: BatchState): Promise<Pick<Situation, 'filesGone' | 'awaited'>> {
+  if (state.context.parent?.relation !== 'extraction') return {};
+  const view = parts.store.snapshot();
+  try {
+    const filesGone = await withoutFiles(parts, view, state);
+    const awaited = isTerminal(state.value) ? undefined : await awaitedRunners(parts, view, state);
+    return { ...(filesGone === undefined ? {} : { filesGone }), ...(awaited === undefined ? {} : { awaited }) };
+  } catch (error) {
+    if (isDamage(error)) return {};
+    throw error;
+  } finally {
+    await view.close();
+  }
 }
 
 /** The state of uploads, where the study names a bucket. */
@@ -156,8 +185,8 @@ type OfBatch = Pick<
   | 'demand'
   | 'codes'
   | 'pin'
+  | 'needs'
   | 'paused'
-  | 'canary'
   | 'telemetry'
   | 'isGuarded'
   | 'rowsLost'
@@ -165,8 +194,6 @@ type OfBatch = Pick<
 
 function ofBatch(state: BatchState): OfBatch {
   const { value, context: c } = state;
-  const released = releasedRuns(c);
-  const withheld = pendingRuns(c) - c.requeued - Math.max(0, Math.min(untouchedRuns(c), released - c.next));
   return {
     batchStatus: value,
     jobsByStatus: jobsByStatus(state),
@@ -174,11 +201,11 @@ function ofBatch(state: BatchState): OfBatch {
     maxParallelJobs: c.maxParallelJobs,
     codes: c.codes ?? [],
     pin: { pinsCode: c.pinsCode, pinnedCode: c.pinnedCode },
+    needs: c.needs,
     demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes },
     ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
-    ...(withheld === 0 ? {} : { canary: { runs: released, withheld, isFailed: hasFailedCanary(c) } }),
     telemetry: c.telemetry === undefined ? undefined : toBatchTelemetry(c.telemetry),
     ...(c.rowsLost === undefined ? {} : { rowsLost: c.rowsLost }),
-    isGuarded: c.canaryRuns !== undefined || c.maxFailures !== undefined,
+    isGuarded: c.canaryRuns !== undefined || c.canaryBatch !== undefined || c.maxFailures !== undefined,
   };
 }

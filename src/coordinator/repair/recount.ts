@@ -13,6 +13,7 @@ import { entriesOf, isIndexed, listedBatch } from '../kernel/records/study-index
 import { decodeBatch, decodeJob, decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
+import { HistoryAccounts } from '../histories/account.ts';
 import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
 import { joinRecords, type BatchRecords, type RunRecords } from './join-records.ts';
 import { wholeRecord, wholeRecords } from './read-records.ts';
@@ -44,14 +45,18 @@ export async function recount(view: EngineView, report: (fault: string) => void)
   const families = new FamilyIndex();
   const groups = new KeyGroups();
   const listed = await listedStudies(view, report);
+  const histories = new HistoryAccounts();
   for await (const records of joinRecords(view)) {
     if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
     if (records.batch !== undefined && records.submission !== undefined)
       groups.add(records.batchId, records.submission);
     recountEntries(view, records, listed.get(records.batchId) ?? 0, report);
-    await recountBatch(records, held, report);
+    histories.submission(records.batchId, records.submission);
+    await recountBatch(records, held, histories, report);
     recountRounds(view, records, report);
   }
+  const stored = wholeRecords(view, allOf('history'));
+  for await (const fault of histories.faults(stored, (id) => isDeleted(view, id))) report(fault);
   await recountFamilies(view, families, report);
   await recountGroups(view, groups, report);
   await recountOrphans(view, report);
@@ -150,6 +155,7 @@ function recountEntries(
 async function recountBatch(
   { batchId, batch: record, submission, open, deletion, runs }: BatchRecords,
   held: Map<string, Holder>,
+  histories: HistoryAccounts,
   report: (fault: string) => void,
 ): Promise<void> {
   const batch = record === undefined ? undefined : decodeBatch(record);
@@ -167,6 +173,7 @@ async function recountBatch(
     }
     const status = recountRun(run, batch, held, report);
     if (run.result !== undefined && hasTelemetry(run.result)) reported += 1;
+    if (run.result !== undefined) histories.result(run.jobId, run.result);
     if (status === undefined) continue;
     counts.set(status, (counts.get(status) ?? 0) + 1);
     touched += 1;
@@ -282,9 +289,9 @@ function recountRounds(
   const { config } = decodeSubmission(submission).submission;
   if (config.adaptive === undefined) return;
   const { parent, budget, rounds = 0, totalJobs } = decodeBatch(batch).context;
-  const names = rowDesign(config.dispersions).chosen.map(({ name }) => name);
+  const shape = rowDesign(config);
   const start = parent === undefined ? recordDigest(submission) : undefined;
-  const chain = new RoundChain(names, start, (fault, isMarked) => {
+  const chain = new RoundChain(shape, start, (fault, isMarked) => {
     if (isMarked !== true) report(`batch ${batchId}: ${fault}`);
   });
   for (let number = 0; ; number++) {

@@ -57,7 +57,7 @@ export class BatchRepair {
   #lookUps: LookUpTally | undefined;
   #expected = 0;
   #next: number;
-  /** Indices of records that are Cancelled, from the cursor on. */
+  /** Indices of records that are Cancelled, or of an extraction, from the cursor on. */
   readonly #cancelledAhead: number[] = [];
   /** True for a run of an adaptive study whose row is lost: it cannot be executed. */
   readonly #isRowLost: (run: number) => boolean;
@@ -206,7 +206,9 @@ export class BatchRepair {
 
   #count(index: number, status: JobStatus): void {
     this.#counts[status] += 1;
-    if (status !== 'Cancelled') this.#next = Math.max(this.#next, index + 1);
+    // The runs of an extraction are claimed in any order.
+    const isInOrder = this.#batch.context.parent?.relation !== 'extraction';
+    if (status !== 'Cancelled' && isInOrder) this.#next = Math.max(this.#next, index + 1);
     else if (index >= this.#next) this.#cancelledAhead.push(index);
   }
 

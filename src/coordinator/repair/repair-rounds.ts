@@ -4,7 +4,15 @@
  */
 import type { BatchContext } from '../../../machines/batch.ts';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
-import { BLOCK_ROWS, decodeBlock, digestOfRound, lostBlock, type RowBlock } from '../../domain/adaptive/rows.ts';
+import {
+  BLOCK_ROWS,
+  decodeBlock,
+  digestOfRound,
+  lostBlock,
+  type RowBlock,
+  type RowShape,
+} from '../../domain/adaptive/rows.ts';
+import { RARE_EVENT_ALGORITHM } from '../../contract/enums.ts';
 import type { BatchSubmission, RoundRecord, Uuid } from '../../contract/types.ts';
 import { blocksOf } from '../kernel/records/stored-rounds.ts';
 import { timestamp } from '../kernel/records/to-resource.ts';
@@ -34,8 +42,7 @@ export async function repairRounds(
   context: BatchContext,
   { config }: BatchSubmission,
 ): Promise<RepairedRounds> {
-  const names = rowDesign(config.dispersions).chosen.map(({ name }) => name);
-  const repair = new RoundsRepair(parts, context, names);
+  const repair = new RoundsRepair(parts, context, rowDesign(config));
   await repair.run();
   return { context: repair.counted(), isLost: repair.isLost };
 }
@@ -44,18 +51,18 @@ class RoundsRepair {
   readonly #parts: RoundsRepairParts;
   readonly #context: BatchContext;
   readonly #batchId: Uuid;
-  readonly #names: readonly string[];
+  readonly #shape: RowShape;
   readonly #named = new Map<number, string>();
   /** Runs without a row: `[first, end)`, ascending and apart. */
   readonly #lost: [first: number, end: number][] = [];
   #rounds = 0;
   #runs = 0;
 
-  constructor(parts: RoundsRepairParts, context: BatchContext, names: readonly string[]) {
+  constructor(parts: RoundsRepairParts, context: BatchContext, shape: RowShape) {
     this.#parts = parts;
     this.#context = context;
     this.#batchId = context.batchId;
-    this.#names = names;
+    this.#shape = shape;
   }
 
   async run(): Promise<void> {
@@ -99,7 +106,7 @@ class RoundsRepair {
     const text = this.#text(keys.rows(this.#batchId, round, block));
     if (text === undefined) return undefined;
     try {
-      return { text, rows: decodeBlock(text, this.#names.length) };
+      return { text, rows: decodeBlock(text, this.#shape.names.length) };
     } catch {
       return undefined;
     }
@@ -175,10 +182,10 @@ class RoundsRepair {
       round: this.#rounds,
       first_run_id: this.#runs,
       count,
-      space: 'parameters',
-      source: 'external',
+      space: this.#shape.space,
+      source: this.#shape.space === 'normal' ? RARE_EVENT_ALGORITHM : 'external',
       key,
-      digest: isWhole ? await digestOfRound(this.#names, blocks) : '',
+      digest: isWhole ? await digestOfRound(this.#shape, blocks) : '',
       previous: '',
       label: null,
       appended_at: timestamp(this.#parts.now),

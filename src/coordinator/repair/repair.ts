@@ -13,7 +13,11 @@ import type { EngineView } from '../kernel/storage/engine.ts';
 import { FORMAT_KEY } from '../kernel/storage/integrity/group-chain.ts';
 import { readIdentity } from '../kernel/storage/integrity/identity.ts';
 import { verifyFiles, type VerifiedFiles } from '../kernel/storage/integrity/verify-files.ts';
-import { allOf, idOf, keys, ROUND_KINDS, type KeyKind } from '../kernel/storage/keys.ts';
+import { HistoryAccounts } from '../histories/account.ts';
+import { encodeResult } from '../kernel/actors/job-codec.ts';
+import { jobId as jobIdOf } from '../../domain/ids.ts';
+import type { StoredResult } from '../../contract/types.ts';
+import { allOf, idOf, isResultKey, keys, ROUND_KINDS, type KeyKind } from '../kernel/storage/keys.ts';
 import { openLevelEngine } from '../kernel/storage/leveldb/level-engine.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
@@ -25,7 +29,7 @@ import { joinRecords, type BatchRecords } from './join-records.ts';
 import { BatchRepair } from './repair-batch.ts';
 import { repairRounds } from './repair-rounds.ts';
 import { roundsWithout } from './rounds-without.ts';
-import { wholeRecords } from './read-records.ts';
+import { wholeRecord, wholeRecords } from './read-records.ts';
 import { salvageTables } from './salvage-tables.ts';
 import { holders, type Holder } from './recount.ts';
 import { EVERYTHING, type Progress } from './verify.ts';
@@ -51,6 +55,7 @@ const REPAIRED_KINDS = [
   'study',
   'job',
   'result',
+  'history',
   'requeue',
   'runner',
   'deletion',
@@ -107,6 +112,7 @@ class Repair {
   readonly #unplaced: Unplaced;
   readonly #families = new FamilyIndex();
   readonly #groups = new KeyGroups();
+  readonly #histories = new HistoryAccounts();
   #group: [string, string][] = [];
 
   constructor(store: Store, unplaced: Unplaced, now: number, progress: Progress) {
@@ -159,6 +165,7 @@ class Repair {
     await this.#roundsWithoutBatch(view, batches);
     for (const [familyId, family] of this.#families.records()) await this.#put([[keys.family(familyId), family]]);
     for (const [group, members] of this.#groups.records()) await this.#put([[keys['key-group'](group), members]]);
+    await this.#copyHistories(view);
     await this.#runners(view, kept);
     await this.#idempotency(view, batches);
     await this.#others(view);
@@ -226,13 +233,33 @@ class Repair {
     const selection = selectionOf(state.context, submission);
     const limits = conditionVariables(study.config.early_termination);
     const repair = new BatchRepair(state, selection, limits, this.#now, report, rounds?.isLost);
-    for await (const run of runs) await this.#put(repair.run(run, held.get(run.jobId)));
+    this.#histories.submission(batchId, submission);
+    for await (const run of runs) {
+      const changes = repair.run(run, held.get(run.jobId));
+      for (const [key, value] of changes) if (isResultKey(key)) this.#histories.result(idOf(key), value);
+      await this.#put(changes);
+    }
     await this.#put(repair.finish());
     await this.#put([[keys.submission(batchId), submission]]);
     batches.add(batchId);
     this.#families.add(state.context);
     this.#groups.add(batchId, submission);
     for (const jobId of repair.held) kept.add(jobId);
+  }
+
+  /** Copies the histories that the results have, and takes the others out of the results, so that they are missing and not damaged. */
+  async #copyHistories(view: EngineView): Promise<void> {
+    for await (const [key, values] of wholeRecords(view, allOf('history'))) {
+      const fault = this.#histories.history(key, values);
+      if (fault === undefined) await this.#put([[key, values]]);
+      else this.#report.findings.push(`the record ${key} ${fault}; it is dropped`);
+    }
+    for (const { batchId, run, count } of this.#histories.missing()) {
+      this.#lose(`run ${run} of batch ${batchId}: ${count} of its histories are lost`);
+      const id = jobIdOf(batchId, run);
+      const { history_count: left = 0, ...result } = JSON.parse(wholeRecord(view, keys.result(id))!) as StoredResult;
+      await this.#put([[keys.result(id), encodeResult({ ...result, history_count: left - count })]]);
+    }
   }
 
   async #runners(view: EngineView, kept: ReadonlySet<string>): Promise<void> {

@@ -4,6 +4,7 @@ import { codeOf, reasonOf } from '../../domain/runs/run-end.ts';
 import { shortCode } from '../../domain/code-name.ts';
 import { jobId } from '../../domain/ids.ts';
 import { plural } from '../../domain/plural.ts';
+import { runMetadata } from '../../domain/runs/run-metadata.ts';
 import { selectedRuns } from '../../domain/runs/run-selection.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
 import { supports } from '../../domain/scheduling.ts';
@@ -53,20 +54,12 @@ export async function reuseForecast(parts: ForecastParts, submission: BatchSubmi
   await parts.groupCommit.durable();
   const read = (key: string): string | undefined => parts.store.get(key);
   const sources: Sources = { read, batch: (id) => batchAt(read, id), studyCache: parts.studyCache };
-  const metadata = {
-    simulation_name: config.simulation.name,
-    simulation_version: config.simulation.version,
-    duration_minutes: config.simulation.duration_minutes,
-    sampling_method: config.monte_carlo.sampling_method,
-    generated_at: '',
-    seed,
-  };
   const study: Study = {
     revision: undefined,
     submission,
     seed,
     selection,
-    metadata,
+    metadata: runMetadata(config, seed, ''),
     createdAt: '',
     sampler: studySampler(config, seed),
   };

@@ -3,13 +3,14 @@ import type { BatchContext } from '../../../machines/batch.ts';
 import { shortCode, MOST_CODE_VERSIONS } from '../../domain/code-name.ts';
 import { engineFor } from '../../domain/code-pin.ts';
 import { isDamage } from '../../domain/errors.ts';
-import { jobId } from '../../domain/ids.ts';
+import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { runKey } from '../../domain/reuse/run-key.ts';
 import { executionSecsOf } from '../../domain/runs/outputs.ts';
 import { codeOf, reasonOf } from '../../domain/runs/run-end.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import type { CodeIdentity, JobRecord, RunnerContext, StoredResult, Uuid } from '../../contract/types.ts';
+import type { StoredHistories } from '../histories/reported.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { familyIdOf, type ReadRecord } from '../kernel/records/family.ts';
 import { groupMembers, groupOf } from '../kernel/records/key-groups.ts';
@@ -29,6 +30,7 @@ export interface KnownResult {
   /** Its error, where an early-termination condition ended it. */
   error: string | undefined;
   result: StoredResult;
+  histories: StoredHistories;
 }
 
 /** The records and states of one instant. */
@@ -77,14 +79,18 @@ export interface Wanted {
 /** Returns a finished run of these batches with the key of the wanted one; undefined where there is none. */
 export function knownResult(sources: Sources, among: readonly BatchState[], wanted: Wanted): KnownResult | undefined {
   let key: string | undefined;
+  const { digest } = wanted.code;
   for (const { context } of among) {
+    // Most earlier studies were executed by other code: their runs need not be read.
+    if (context.codes?.some(({ identity }) => identity.digest === digest) !== true) continue;
     const run = finishedRun(sources, context, wanted.runId);
     if (run === undefined) continue;
     key ??= keyOf(wanted.study, wanted.runId, wanted.code);
     if (key === undefined) return undefined;
     if (keyOf(sources.studyCache.of(context), wanted.runId, run.code) !== key) continue;
     const result = resultInTime(sources, run.jobId, wanted.timeLimitMs);
-    if (result !== undefined) return { ...run, result };
+    const histories = result && historiesOf(sources, run.jobId, result);
+    if (histories !== undefined) return { ...run, result: result!, histories };
   }
   return undefined;
 }
@@ -98,8 +104,23 @@ export function keyOf({ submission, metadata, sampler }: Study, runId: number, c
   return runKey(submission.config, { code, parameters, randomSeed, draw });
 }
 
+/** The histories of a run with a key, which are those of the study that wants it; undefined where one is lost. */
+function historiesOf(
+  sources: Sources,
+  id: Uuid,
+  { history_count: count = 0 }: StoredResult,
+): StoredHistories | undefined {
+  const at = (place: number): string => keys.history(batchIdOf(id), place, runIdOf(id));
+  const found = Array.from({ length: count }, (_, place) => recordAt(sources, at(place)));
+  return found.every((it) => it !== undefined) ? found : undefined;
+}
+
 /** The run of this number, where it was executed to an end of its own by a known code. */
-function finishedRun(sources: Sources, batch: BatchContext, runId: number): Omit<KnownResult, 'result'> | undefined {
+function finishedRun(
+  sources: Sources,
+  batch: BatchContext,
+  runId: number,
+): Omit<KnownResult, 'result' | 'histories'> | undefined {
   const { batchId, codes } = batch;
   if (codes === undefined || sources.studyCache.indexOf(batch, runId) === undefined) return undefined;
   const id = jobId(batchId, runId);

@@ -6,6 +6,7 @@ import { isDamage } from '../../domain/errors.ts';
 import { batchIdOf, jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import type { CodeIdentity, StoredResult, Uuid } from '../../contract/types.ts';
+import { putHistories } from '../histories/reported.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { encodeResult } from '../kernel/actors/job-codec.ts';
 import { batchOrThrow, runnerOrThrow } from '../kernel/records/lookup.ts';
@@ -17,18 +18,13 @@ import type { Judgements } from '../judgement/judgements.ts';
 import type { LongPolls } from '../scheduling/long-polls.ts';
 import type { RunAssignment } from '../scheduling/scheduler.ts';
 import { codeOn, knownResult, sourcesOf, type KnownResult, type Sources } from './known-results.ts';
+import type { Taking } from './taking.ts';
 
 export interface ReuseParts {
-  /** `continues`: the last turn left runs whose results may be known. */
-  taking: { continues: boolean };
+  taking: Taking;
   studyCache: StudyCache;
   judgements: Judgements;
 }
-
-/** Runs that take results in one turn, beyond those that were assigned: some milliseconds, after which other turns run. */
-const MOST_AT_ONCE = 16;
-/** Characters of results that are copied in one turn, or a little more. */
-const MOST_CHARS = 262_144;
 
 /** True where the run is of a study that takes results. */
 export const takesResults = (turn: Turn, { jobId }: RunAssignment): boolean =>
@@ -53,8 +49,8 @@ export function runnersToLook(
 
 /**
  * Ends the assigned runs whose results are known, and claims the others, in their order: the cursors of their studies move on with them. When the
- * results of a study fill the turn, its further runs are left to the next one. Then ends further runs of the studies up to the first whose result
- * is not known. Returns the claimed ones.
+ * turn is full, further runs of studies that take results are left to a later one. Then ends further runs of the studies up to the first whose
+ * result is not known. Returns the claimed ones.
  */
 export function takeOrClaim(
   parts: ReuseParts,
@@ -62,10 +58,16 @@ export function takeOrClaim(
   picks: readonly RunAssignment[],
   claim: (pick: RunAssignment) => boolean,
 ): readonly RunAssignment[] {
+  const { taking } = parts;
   const takers = new Map<Uuid, Taker>();
+  taking.begin();
   const claimed = picks.filter((pick) => {
-    // The results of the others are copied by the next turn.
-    if (takers.get(batchIdOf(pick.jobId))?.isFull === true) return false;
+    // Most studies take no results: this must cost nothing then.
+    if (!takesResults(turn, pick)) return claim(pick);
+    if (taking.isFull) {
+      taking.leave();
+      return false;
+    }
     return !isTaken(parts, turn, takers, pick) && claim(pick);
   });
   for (const taker of takers.values()) unlessDamaged(() => taker.takeFurther());
@@ -74,7 +76,7 @@ export function takeOrClaim(
 
 /** False for a run without a known result, and where a record that decides it is damaged. */
 const isTaken = (parts: ReuseParts, turn: Turn, takers: Map<Uuid, Taker>, pick: RunAssignment): boolean =>
-  unlessDamaged(() => takerOf(parts, turn, takers, pick)?.takes(pick)) === true;
+  unlessDamaged(() => takerOf(parts, turn, takers, pick).takes(pick)) === true;
 
 /** Undefined where a record is damaged: the claim decides what becomes of the run. */
 function unlessDamaged<T>(action: () => T): T | undefined {
@@ -86,9 +88,7 @@ function unlessDamaged<T>(action: () => T): T | undefined {
   }
 }
 
-function takerOf(parts: ReuseParts, turn: Turn, takers: Map<Uuid, Taker>, pick: RunAssignment): Taker | undefined {
-  // Most studies take no results: this must cost nothing then.
-  if (!takesResults(turn, pick)) return undefined;
+function takerOf(parts: ReuseParts, turn: Turn, takers: Map<Uuid, Taker>, pick: RunAssignment): Taker {
   const batchId = batchIdOf(pick.jobId);
   const known = takers.get(batchId);
   if (known !== undefined) return known;
@@ -108,7 +108,6 @@ class Taker {
   readonly #codes = new Map<string, CodeIdentity | undefined>();
   /** The latest assignment of an untouched run, where its result was taken. */
   #latest: { runnerId: string; index: number } | undefined;
-  #chars = 0;
 
   constructor(parts: ReuseParts, turn: Turn, batch: BatchContext) {
     this.#parts = parts;
@@ -118,11 +117,6 @@ class Taker {
     this.#sources = { read: (key) => turn.read(key), batch: (id) => turn.state('batch', id), studyCache };
     this.#study = studyCache.of(batch);
     this.#among = sourcesOf(this.#sources, batch, this.#study);
-  }
-
-  /** True where the results of this turn are long enough to leave others to the next. */
-  get isFull(): boolean {
-    return this.#chars > MOST_CHARS;
   }
 
   /** Ends the run with the result of another one. Returns false where none is known. */
@@ -142,8 +136,8 @@ class Taker {
     const { runnerId, index: last } = this.#latest;
     const end = releasedRuns(this.#batch);
     for (let index = last + 1; index < end; index += 1) {
-      if (index - last > MOST_AT_ONCE || this.isFull) {
-        this.#parts.taking.continues = true;
+      if (this.#parts.taking.isFull) {
+        this.#parts.taking.leave();
         return;
       }
       const runId = this.#parts.studyCache.runAt(this.#batch, index);
@@ -192,8 +186,10 @@ class Taker {
       now: this.#turn.now,
     });
     const text = encodeResult(result);
-    this.#chars += text.length;
+    this.#parts.taking.count(text.length);
     this.#turn.put(keys.result(jobId), text);
+    putHistories(this.#turn, jobId, known.histories);
+    for (const it of known.histories) this.#parts.taking.addChars(it.length);
   }
 }
 

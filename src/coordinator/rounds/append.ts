@@ -4,7 +4,14 @@
  */
 import type { AppendedRound, Batch, BatchContext, RoundRecord, Uuid } from '../../contract/types.ts';
 import { readRoundRequest, type RoundRequest } from '../../domain/adaptive/round-request.ts';
-import { digestOfRound, encodeBlock, firstDifference, withDraws, type RowBlock } from '../../domain/adaptive/rows.ts';
+import {
+  digestOfRound,
+  encodeBlock,
+  firstDifference,
+  withDraws,
+  type RowBlock,
+  type RowShape,
+} from '../../domain/adaptive/rows.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
@@ -17,7 +24,7 @@ import { toBatch } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { GroupCommit } from '../kernel/turn/group-commit.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
-import { appended, refuseIfClosed, storeRound } from './store-round.ts';
+import { appended, refuseIfClosed, refuseOwnRounds, storeRound } from './store-round.ts';
 
 interface AppendParts {
   turns: Turns;
@@ -56,9 +63,10 @@ export async function appendRound(parts: AppendParts, batchId: Uuid, body: unkno
       `batch ${batchId} has a fixed number of runs; rounds are for studies with sampling_method: adaptive`,
     );
   }
+  refuseOwnRounds(batchId, design);
   const request = await readRoundRequest(body, design, pause);
-  const names = design.chosen.map(({ name }) => name);
-  const rows = new RowsOfRequest(request, names, pause);
+  const { names } = design;
+  const rows = new RowsOfRequest(request, design, pause);
   for (;;) {
     const packed = await rows.packed(contextOf(directory, batchId).totalJobs);
     const outcome = await turns.run('append-round', (turn) => append(turn, batchId, request, packed));
@@ -79,13 +87,13 @@ const contextOf = (directory: Directory, batchId: Uuid): BatchContext =>
 /** Packs the rows of a request; anew only where draws depend on the first run. */
 class RowsOfRequest {
   readonly #request: RoundRequest;
-  readonly #names: readonly string[];
+  readonly #shape: RowShape;
   readonly #pause: () => Promise<void> | undefined;
   #packed: PackedRows | undefined;
 
-  constructor(request: RoundRequest, names: readonly string[], pause: () => Promise<void> | undefined) {
+  constructor(request: RoundRequest, shape: RowShape, pause: () => Promise<void> | undefined) {
     this.#request = request;
-    this.#names = names;
+    this.#shape = shape;
     this.#pause = pause;
   }
 
@@ -95,7 +103,7 @@ class RowsOfRequest {
     const known = this.#packed;
     if (known !== undefined && (isFixed || known.firstRunId === firstRunId)) return { ...known, firstRunId };
     const blocks = draws === undefined ? given : withDraws(given, draws, firstRunId);
-    const digest = await digestOfRound(this.#names, blocks, this.#pause);
+    const digest = await digestOfRound(this.#shape, blocks, this.#pause);
     const records: string[] = [];
     for (const block of blocks) {
       const later = records.length === 0 ? undefined : this.#pause();

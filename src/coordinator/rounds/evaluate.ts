@@ -18,7 +18,7 @@ import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import type { KnownPoints, StudyPoints } from './known-points.ts';
 import { failedPoints, pointResults, type EvaluationAnswer } from './point-results.ts';
 import type { RunEnds } from './run-ends.ts';
-import { appended, refuseIfClosed, storeRound } from './store-round.ts';
+import { appended, refuseIfClosed, refuseOwnRounds, storeRound } from './store-round.ts';
 
 interface EvaluateParts {
   turns: Turns;
@@ -49,15 +49,15 @@ export async function evaluate(
       `batch ${batchId} has a fixed number of runs; points are for studies with sampling_method: adaptive`,
     );
   }
+  refuseOwnRounds(batchId, design);
   const request = await readEvaluationRequest(body, design, pause);
-  const names = design.chosen.map(({ name }) => name);
   const hashes = await hashesOf(request.blocks, pause);
-  const points = parts.knownPoints.of(batchId, names.length);
+  const points = parts.knownPoints.of(batchId, design.names.length);
   for (;;) {
     await catchUp(parts, batchId, points);
     const failed = request.retryFailed ? await failedPoints(parts, batchId, points.index, hashes) : undefined;
     const plan = planOf(points.index, hashes, failed);
-    const packed = plan.fresh.length === 0 ? undefined : await packFresh(names, request.blocks, plan, pause);
+    const packed = plan.fresh.length === 0 ? undefined : await packFresh(design, request.blocks, plan, pause);
     const outcome = await turns.run('evaluate', (turn) => {
       const { context } = batchOrThrow(turn, batchId);
       if (!points.advance(context.rounds ?? 0) || !plan.isCurrent(points.index)) return undefined;

@@ -16,6 +16,7 @@ import type {
   Uuid,
 } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import type { Answers } from '../answers/answers.ts';
 import { jobId, runIdOf } from '../../domain/ids.ts';
 import { outputsOf } from '../../domain/runs/outputs.ts';
 import { isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -29,6 +30,10 @@ import type { GroupCommit } from '../kernel/turn/group-commit.ts';
 import { openListing, listing, type Listing } from '../reads/listings.ts';
 import type { RoundProgress } from './round-progress.ts';
 import { appended } from './store-round.ts';
+
+interface CheckParts extends ReadParts {
+  answers: Answers;
+}
 
 interface ReadParts {
   store: Store;
@@ -68,10 +73,10 @@ function roundOrThrow(view: Pick<StoreView, 'get'>, batchId: Uuid, round: number
 }
 
 function toRound(parts: ReadParts, { value, context }: BatchState, record: RoundRecord): Round {
-  const { round, key, label, note, source, previous, appended_at } = record;
+  const { round, key, label, note, source, previous, appended_at, decision } = record;
   const isTracked = context.budget !== undefined && !isTerminal(value);
   const complete = isTracked ? parts.roundProgress.isComplete(context.batchId, round) : isTerminal(value);
-  return { ...appended(record), key, label, note, source, previous, appended_at, complete };
+  return { ...appended(record), key, label, note, source, previous, appended_at, complete, decision };
 }
 
 /** The rounds of a study from the number `from` on, every `step`, at most `limit`. @throws SimbatchError `unknown-batch`, `not-external` */
@@ -240,7 +245,7 @@ function toRow(
 }
 
 /** Checks the rows of every round against their digest, and the chain of records. @throws SimbatchError `unknown-batch`, `not-external` */
-export async function checkRounds(parts: ReadParts, batchId: Uuid): Promise<RoundsCheck> {
+export async function checkRounds(parts: CheckParts, batchId: Uuid): Promise<RoundsCheck> {
   await parts.groupCommit.durable();
   const view = parts.store.snapshot();
   try {
@@ -250,9 +255,8 @@ export async function checkRounds(parts: ReadParts, batchId: Uuid): Promise<Roun
     const report = (fault: string): void => {
       if (faults.length < MAX_FAULTS) faults.push(fault);
     };
-    const names = study.rows!.chosen.map(({ name }) => name);
     const start = parent === undefined ? recordDigest(view.get(keys.submission(batchId)) ?? '') : undefined;
-    const chain = new RoundChain(names, start, report);
+    const chain = new RoundChain(study.rows!, start, report);
     for (let number = 0; ; number++) {
       await parts.share.slice();
       const text = view.get(keys.round(batchId, number));
@@ -274,9 +278,23 @@ export async function checkRounds(parts: ReadParts, batchId: Uuid): Promise<Roun
     if (parent === undefined && (found !== (expected ?? 0) || runs !== totalJobs)) {
       report(`the study counts ${expected ?? 0} rounds with ${totalJobs} runs, and ${found} with ${runs} are stored`);
     }
-    const verdict = faults.length === 0 ? 'identical' : 'differs';
-    return { rounds: found, runs, verdict, head: chain.head ?? null, faults };
+    const computed = await computedAgain(parts, batchId, study);
+    const verdict = faults.length === 0 && computed?.verdict !== 'differs' ? 'identical' : 'differs';
+    return { rounds: found, runs, verdict, head: chain.head ?? null, faults, computed };
   } finally {
     await view.close();
   }
+}
+
+/** Computes the rounds of an algorithm of the coordinator again; null for those of clients, and for a batch that repeats runs of a study. */
+async function computedAgain(
+  { answers }: CheckParts,
+  batchId: Uuid,
+  { submission, rows, selection }: Study,
+): Promise<RoundsCheck['computed']> {
+  if (rows?.space !== 'normal' || typeof submission.config.monte_carlo.run_ids === 'string') return null;
+  if (selection.count === 0) return null;
+  const { rounds: compared, largest, first } = await answers.checkRareRounds(batchId);
+  const verdict = largest === 0 && first === null ? 'identical' : first === null ? 'within-1e-9' : 'differs';
+  return { rounds: compared, verdict, largest_difference: largest, first };
 }

@@ -1,6 +1,8 @@
 /** Stores a round within a turn: its record, its rows, its key, and the growth of the study. */
-import type { AppendedRound, BatchContext, RoundRecord, Uuid } from '../../contract/types.ts';
+import type { RARE_EVENT_ALGORITHM } from '../../contract/enums.ts';
+import type { AppendedRound, BatchContext, RareDecision, RoundRecord, Uuid } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import type { RowShape } from '../../domain/adaptive/rows.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { missingRecord } from '../kernel/actors/actor-kinds.ts';
@@ -20,26 +22,28 @@ interface NewRound {
   digest: string;
   /** The records of its blocks of rows. */
   records: readonly string[];
+  /** Of a round that the coordinator has decided; absent: a client's. */
+  own?: { source: typeof RARE_EVENT_ALGORITHM; decision: RareDecision };
 }
 
 /** Stores a round as the next one of a study that takes it. */
 export function storeRound(turn: Turn, batchId: Uuid, given: NewRound): RoundRecord {
-  const { key, label, note, count, digest } = given;
+  const { key, label, note, count, digest, own } = given;
   const { rounds = 0, totalJobs } = batchOrThrow(turn, batchId).context;
   turn.send('batch', batchId, { type: 'APPEND', count, now: turn.now });
   const record: RoundRecord = {
     round: rounds,
     first_run_id: totalJobs,
     count,
-    space: 'parameters',
-    source: 'external',
+    space: own === undefined ? 'parameters' : 'normal',
+    source: own?.source ?? 'external',
     key,
     digest,
     previous: recordDigest(recordBefore(turn, batchId, rounds)),
     label,
     appended_at: timestamp(turn.now),
     note,
-    decision: null,
+    decision: own?.decision ?? null,
   };
   turn.put(keys.round(batchId, rounds), JSON.stringify(record));
   for (const [block, rows] of given.records.entries()) turn.put(keys.rows(batchId, rounds, block), rows);
@@ -52,6 +56,15 @@ function recordBefore(source: RecordSource, batchId: Uuid, round: number): strin
   const record = source.read(key);
   if (record === undefined) throw missingRecord(key);
   return record;
+}
+
+/** Refuses rounds of clients in a study whose rounds the coordinator decides. @throws SimbatchError `not-external` */
+export function refuseOwnRounds(batchId: Uuid, { space }: RowShape): void {
+  if (space === 'parameters') return;
+  throw new SimbatchError(
+    'not-external',
+    `the coordinator appends the rounds of batch ${batchId} (algorithm: rare_event); clients append to studies with the algorithm external`,
+  );
 }
 
 /** Refuses a round of so many runs. @throws SimbatchError `study-closed`, `budget-exhausted` */

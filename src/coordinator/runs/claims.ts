@@ -67,6 +67,7 @@ async function workFor(
     const moved = reassign(parts, turn, [workRequest]);
     return answer(parts, turn, [...again, ...[...claimed, ...moved].map((it) => it.jobId)]);
   });
+  parts.taking.end(written);
   await written;
   if (mustLook || value.assignments.length > 0 || waitSecs === 0 || maxJobs === 0) return value;
   const answered = parts.longPolls.wait({ runnerId, instance, maxJobs, ahead }, waitSecs * 1000, NOTHING, abandoned);
@@ -81,9 +82,7 @@ async function workFor(
 export async function servePendingPolls(parts: ClaimParts): Promise<void> {
   if (parts.longPolls.size === 0 || (!parts.scheduler.hasWork && parts.crowded.size === 0)) return;
   const { value, written } = parts.turns.runNow('serve-waiting', (turn) => {
-    const planned = parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map()), turn.now);
-    const looking = runnersToLook(parts.longPolls, turn, planned);
-    const ready = looking.size === 0 ? planned : planned.filter((it) => !looking.has(it.runnerId));
+    const { ready, looking } = planPending(parts, turn);
     const requests = (claimed: readonly RunAssignment[]): Iterable<WorkRequest> =>
       pendingWorkRequests(parts, turn, jobsByRunner(claimed), looking);
     const picks = assign(parts, turn, ready, requests);
@@ -98,6 +97,7 @@ export async function servePendingPolls(parts: ClaimParts): Promise<void> {
     const served = answers.filter(({ response }) => response.assignments.length > 0);
     return [...served, ...[...looking].map((runnerId) => ({ runnerId, response: NOTHING }))];
   });
+  parts.taking.end(written);
   // Removed only now: after a rollback the polls must keep waiting.
   const served = value.map(({ runnerId, response }) => ({ waiter: parts.longPolls.take(runnerId), response }));
   try {
@@ -107,6 +107,17 @@ export async function servePendingPolls(parts: ClaimParts): Promise<void> {
     throw error;
   }
   for (const { waiter, response } of served) waiter?.answer(response);
+}
+
+/** The runs for the polls of runners that need not look at their code first. Planned without the others: a run left out of a plan would be lost. */
+function planPending(parts: ClaimParts, turn: Turn): { ready: RunAssignment[]; looking: ReadonlySet<string> } {
+  const looking = new Set<string>();
+  for (;;) {
+    const ready = parts.scheduler.plan(pendingWorkRequests(parts, turn, new Map(), looking), turn.now);
+    const more = runnersToLook(parts.longPolls, turn, ready);
+    if (more.size === 0) return { ready, looking };
+    for (const runnerId of more) looking.add(runnerId);
+  }
 }
 
 /**
@@ -214,7 +225,8 @@ function answer(parts: ClaimParts, turn: Turn, jobIds: readonly Uuid[]): ClaimRe
     }
     if (cancelUnreadable(turn, study, job.context)) continue;
     batches[batchId] ??= batchOf(parts, batchOrThrow(turn, batchId).context, study);
-    assignments.push({ job: toJob(job, study), attempt });
+    const extraction = study.extraction === undefined ? {} : { extraction: true };
+    assignments.push({ job: toJob(job, study), attempt, ...extraction });
   }
   return { assignments, batches };
 }
@@ -224,6 +236,7 @@ function batchOf(parts: ClaimParts, { priority = 0 }: BatchContext, study: Study
   return {
     config,
     ...(priority === 0 ? {} : { priority }),
-    ...(uploads(parts, config) ? { uploads: true } : {}),
+    // A run of an extraction leaves no files.
+    ...(study.extraction === undefined && uploads(parts, config) ? { uploads: true } : {}),
   };
 }

@@ -2,6 +2,7 @@
 import { activeRuns } from '../../../machines/batch.ts';
 import type { ComputeConfig, ContainerConfig, DemandGroup, DemandResponse, Uuid } from '../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned, type RunnerCode } from '../../domain/code-pin.ts';
 import { BYTES_PER_GB, supports } from '../../domain/scheduling.ts';
 import type { Store } from '../kernel/storage/store.ts';
@@ -27,7 +28,7 @@ const MAX_NAMED_BATCHES = 100;
 export async function demand(parts: DemandParts): Promise<DemandResponse> {
   const groups = new Map<string, DemandGroup>();
   let runs = 0;
-  const waiting = await withoutUnservedPins(parts, [...parts.scheduler.waiting()]);
+  const waiting = await withoutUnserved(parts, [...parts.scheduler.waiting()]);
   for await (const part of parts.share.mapped(waiting, (it) => groupOf(parts, it))) {
     for (const found of part) {
       if (found === undefined) continue;
@@ -45,15 +46,15 @@ export async function demand(parts: DemandParts): Promise<DemandResponse> {
 }
 
 /**
- * Without the studies that pin a code which no connected runner of their simulation has: further runners like these would be given nothing.
- * While none is connected, a new one may have it.
+ * Without the studies that pin a code, or need a feature, which no connected runner of their simulation has: further runners like these would be
+ * given nothing. While none is connected, a new one may have it.
  */
-async function withoutUnservedPins(parts: DemandParts, waiting: WaitingRuns[]): Promise<WaitingRuns[]> {
-  if (waiting.every(({ context }) => context.pinsCode === undefined)) return waiting;
+async function withoutUnserved(parts: DemandParts, waiting: WaitingRuns[]): Promise<WaitingRuns[]> {
+  if (waiting.every(({ context: c }) => c.pinsCode === undefined && c.needs === undefined)) return waiting;
   const connected = await connectedRunners(parts);
   return waiting.filter(({ context: c }) => {
     const able = connected.filter(({ capabilities }) => supports(capabilities, c.simulationName));
-    return able.length === 0 || able.some((it) => executesPinned(it, c));
+    return able.length === 0 || able.some((it) => executesPinned(it, c) && hasFeatures(it.capabilities, c.needs));
   });
 }
 
@@ -95,6 +96,8 @@ function groupOf(parts: DemandParts, { context: c, runs, sinceMs }: WaitingRuns)
     timeout_secs: c.timeLimitMs / 1000,
     image: container.image,
     ...namesOf(container),
+    ...(c.pinsCode === undefined ? {} : { code: c.pinnedCode ?? null }),
+    ...(c.needs === undefined ? {} : { features: [...c.needs] }),
     ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
     ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
   };

@@ -2,8 +2,10 @@
  * The quarantine of runners: a runner on which attempts fail while they do not on others gets no new work for an hour, or
  * until it is resumed. Off unless the operator switches it on.
  */
+import type { BatchInput } from '../../../machines/batch.ts';
 import { failingRunners, LEVEL } from '../../analysis/groups/failing-runners.ts';
 import type { FailingRunner } from '../../domain/findings/finding.ts';
+import { hasFeatures } from '../../domain/histories/feature.ts';
 import { fits, freeCapacityOf, supports, type ResourceRequest } from '../../domain/scheduling.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
@@ -49,14 +51,15 @@ async function quarantine(parts: QuarantineParts, batchId: Uuid, found: FailingR
 /** True when another runner takes work of the study: the last one is never quarantined. */
 function isOtherAble(
   parts: QuarantineParts,
-  work: ResourceRequest & { simulationName: string },
+  work: ResourceRequest & Pick<BatchInput, 'simulationName' | 'needs'>,
   notThis: string,
 ): boolean {
   for (const activation of parts.directory.runners.values()) {
     const { value, context } = stateOf(activation);
     const takesWork = activation.id !== notThis && (value === 'Idle' || value === 'Busy');
-    if (!takesWork || !supports(context.capabilities, work.simulationName)) continue;
-    if (fits(work, freeCapacityOf(context.capabilities, []))) return true;
+    const { capabilities } = context;
+    if (!takesWork || !supports(capabilities, work.simulationName) || !hasFeatures(capabilities, work.needs)) continue;
+    if (fits(work, freeCapacityOf(capabilities, []))) return true;
   }
   return false;
 }

@@ -18,7 +18,7 @@ import type {
   StoredResult,
   Uuid,
 } from '../../contract/types.ts';
-import { pathInAttempt } from '../../domain/runs/file-path.ts';
+import { pathInAttempt } from '../../domain/files/file-path.ts';
 import { ownErrorOf } from '../../domain/runs/failure-groups.ts';
 import { encodeRead, type LookUps } from '../../domain/runs/look-ups.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
@@ -33,6 +33,7 @@ import type { ObjectStorePart } from '../files/run-place.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Judgements } from '../judgement/judgements.ts';
+import { areStored, putHistories, reportedHistories, type StoredHistories } from '../histories/reported.ts';
 import { doubtedEvent, isDoubted } from './doubted-code.ts';
 import { requirePinnedCode } from './pinned-code.ts';
 import { batchOrThrow, jobOrThrow, runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
@@ -89,11 +90,12 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
   const jobId = report.job_id;
   const before = jobOrThrow(turn, jobId);
   if (report.type === 'start') requirePinnedCode(turn, before, runnerId, report);
+  const histories = historiesOf(parts, turn, report);
   const reported = eventOf(report, runnerId, turn.now, measuredOf(parts, turn, report));
   const event = isOutcome(report) && isDoubted(report) ? doubtedEvent(turn, runnerId, report, reported) : reported;
   const after = turn.trySend('job', jobId, event);
   if (after === undefined) {
-    if (isRepeat(parts, turn, before, runnerId, report)) return before;
+    if (isRepeat(parts, turn, before, runnerId, report, histories)) return before;
     throw refusal(before, runnerId, report);
   }
   if (isTerminal(after.value)) {
@@ -101,10 +103,18 @@ function judge(parts: ReportParts, turn: Turn, runnerId: string, report: Report)
     if (result !== undefined) {
       const code = after.context.attempts.at(-1)?.code;
       if (code !== undefined) result.code = code;
+      if (histories !== undefined) putHistories(turn, jobId, histories);
       turn.put(keys.result(jobId), encodeResult(expectUpload(parts, turn, { jobId, runnerId }, result)));
     }
   }
   return after;
+}
+
+/** The histories that a report has, checked before it changes anything. */
+function historiesOf(parts: ReportParts, turn: Turn, report: Report): StoredHistories | undefined {
+  if (!isOutcome(report) || report.result?.histories === undefined) return undefined;
+  const { submission } = parts.studyCache.of(batchOrThrow(turn, batchIdOf(report.job_id)).context);
+  return reportedHistories(submission.config, report);
 }
 
 const isOutcome = (report: Report): report is OutcomeReport => report.type === 'complete' || report.type === 'fail';
@@ -187,6 +197,8 @@ function resultOf(parts: ReportParts, turn: Turn, report: Report, executionMs: n
   const result = reportedResult(report.job_id, report.result, error, executionMs);
   const lookUps = lookUpsOf(parts, turn, report);
   if (lookUps !== undefined) result.read = lookUps.read;
+  const histories = Object.keys(report.result?.histories ?? {}).length;
+  if (histories > 0) result.history_count = histories;
   return result;
 }
 
@@ -196,6 +208,7 @@ function isRepeat(
   { value, context: c }: JobState,
   runnerId: string,
   report: Report,
+  histories: StoredHistories | undefined,
 ): boolean {
   const record = c.attempts.find((it) => it.n === report.attempt);
   if (record === undefined || record.runner !== runnerId) return false;
@@ -208,7 +221,11 @@ function isRepeat(
     case 'release':
       return record.outcome === 'released';
     case 'complete':
-      return record.outcome === 'completed' && isSameResult(parts, turn, report);
+      return (
+        record.outcome === 'completed' &&
+        isSameResult(parts, turn, report) &&
+        areStored(turn, report.job_id, histories ?? [])
+      );
     case 'fail':
       // The coordinator's own deadline may have ended the attempt first.
       if (record.outcome === 'timeout' && report.reason === 'timeout') return true;

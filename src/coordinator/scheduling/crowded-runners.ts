@@ -73,7 +73,9 @@ export class CrowdedRunners {
       if (request.maxJobs <= 0 || request.capacity.slots <= 0) continue;
       waiting ??= this.waiting(sources).flatMap((it) => {
         const batch = sources.batchOf(it.jobId);
-        return batch === undefined || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
+        // The runs of an extraction stay on the runner that has their files.
+        const stays = batch?.parent?.relation === 'extraction';
+        return batch === undefined || stays || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
       });
       const names = new Set(waiting.map((it) => it.batch.simulationName));
       if (waiting.length === 0) break;

@@ -11,6 +11,7 @@ import { refusalsOf } from '../../domain/runner-settings.ts';
 import { freeCapacityOf } from '../../domain/scheduling.ts';
 import type { Statistics } from './statistics.ts';
 import { isInTime } from './run-length.ts';
+import { FilePlaces } from './batches/file-places.ts';
 import type { Scheduler, SchedulerSources } from './scheduler.ts';
 import { couldTake, workRequestOf, type WorkRequest } from './work-request.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
@@ -112,7 +113,7 @@ function originalRunner(source: RecordSource, { parent }: BatchContext, runId: n
 export const schedulerSources = (
   directory: Directory,
   longPolls: Pick<LongPolls<unknown>, 'requestsWork'>,
-  studies: Pick<StudyCache, 'of' | 'runAt' | 'computeOf'>,
+  studies: Pick<StudyCache, 'of' | 'runAt' | 'indexOf' | 'computeOf'>,
   statistics: Statistics,
   source: RecordSource,
 ): SchedulerSources => {
@@ -123,6 +124,12 @@ export const schedulerSources = (
     // A damaged record is there.
     isTouched: (id) => unlessDamaged(() => directory.isTouched(id), true),
     runAt: studies.runAt,
+    indexOf: studies.indexOf,
+    filePlaces: (batch) =>
+      unlessDamaged(() => {
+        const { extraction } = studies.of(batch);
+        return extraction && new FilePlaces(extraction);
+      }, undefined),
     isAllowed: allows,
     originalRunner: (audit, runId) => originalRunner(source, audit, runId),
     isOtherConnected: (batch, notThis, now) =>

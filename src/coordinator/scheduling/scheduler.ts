@@ -9,18 +9,14 @@
 import { activeRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../../machines/batch.ts';
 import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
+import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned } from '../../domain/code-pin.ts';
 import { fits, minus, supports } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
+import type { FilePlaces } from './batches/file-places.ts';
+import { isExtraction, isServed, openBatchOf, pendingOf, type OpenBatch, type Requeued } from './batches/open-batch.ts';
 import { RankedSet } from './ranked-set.ts';
 import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
-
-/** A run that is Pending again. */
-export interface Requeued {
-  runId: number;
-  lastRunner: string;
-  sinceMs: number;
-}
 
 export interface RunAssignment {
   runnerId: string;
@@ -50,6 +46,10 @@ export interface SchedulerSources {
   isOtherConnected(batch: BatchContext, notThis: string, now: number): boolean;
   /** Returns true when a run of the batch that starts now ends before `endsAtMs`; undefined: no end. */
   isInTime(batch: BatchContext, now: number, endsAtMs: number | undefined): boolean;
+  /** Returns where the files of the runs of an extraction are; undefined where its submission is missing or damaged. */
+  filePlaces(batch: BatchContext): FilePlaces | undefined;
+  /** Returns the index of a run among the runs of a batch; undefined when it has none. */
+  indexOf(batch: BatchContext, runId: number): number | undefined;
   /** Returns true when the settings of the runner refuse nothing that the study of the batch sets. */
   isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
 }
@@ -59,22 +59,6 @@ const PRIORITY_WEIGHT = 2 ** 31;
 
 /** The number of requeued runs that are examined to find a run that last ran on another runner. */
 const REQUEUED_LOOKAHEAD = 32;
-
-/** An open batch, with the current plan applied to it. */
-interface OpenBatch {
-  context: BatchContext;
-  requeued: Map<number, Requeued>;
-  /** Requeued runs whose records are missing or damaged: they are not assigned. */
-  unreadable: Set<number>;
-  /** Members of the current plan: */
-  plannedActive: number;
-  next: number;
-  untouched: number;
-  assigned: Set<number>;
-  isPlanned: boolean;
-  /** In an audit, the untouched run that was first refused to the runner of its original, and when. It is not a part of the plan. */
-  reserved?: { index: number; runnerId: string; sinceMs: number };
-}
 
 /** A run to be assigned; `index` for an untouched run. */
 interface PlannedRun {
@@ -102,17 +86,9 @@ export class Scheduler {
   /** Adds or updates an open batch. */
   update(context: BatchContext): void {
     const known = this.#batches.get(context.batchId);
-    const batch = known ?? {
-      context,
-      requeued: new Map(),
-      unreadable: new Set<number>(),
-      plannedActive: 0,
-      next: 0,
-      untouched: 0,
-      assigned: new Set(),
-      isPlanned: false,
-    };
+    const batch = known ?? openBatchOf(context);
     batch.context = context;
+    batch.version += 1;
     if (known === undefined) this.#batches.set(context.batchId, batch);
     this.#reset(batch);
   }
@@ -163,10 +139,11 @@ export class Scheduler {
 
   /** The open batches with runs that a runner could claim now. Does not change while it is read. */
   waiting(): Iterable<WaitingRuns> {
-    const batches = [...this.#batches.values()].filter((it) => isServed(it));
-    return batches.map((batch) => {
+    return [...this.#batches.values()].filter(isServed).map((batch) => {
       const { context, untouched } = batch;
-      const room = context.maxParallelJobs > 0 ? context.maxParallelJobs - activeRuns(context) : Infinity;
+      const capped = context.maxParallelJobs > 0 ? context.maxParallelJobs - activeRuns(context) : Infinity;
+      // No further runner has the files that are on one.
+      const room = isExtraction(batch) ? Math.min(capped, this.#placesOf(batch)?.reachedByAll ?? 0) : capped;
       const [oldest] = batch.requeued.values();
       const sinceMs = untouched > 0 || oldest === undefined ? context.createdAtMs : oldest.sinceMs;
       return { context, runs: Math.min(pendingOf(batch), room), sinceMs };
@@ -227,7 +204,7 @@ export class Scheduler {
       if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))
         continue;
       if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
-      if (!executesPinned(request, batch.context)) continue;
+      if (!executesPinned(request, batch.context) || !hasFeatures(request.capabilities, batch.context.needs)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       batch.plannedActive += 1;
@@ -246,15 +223,36 @@ export class Scheduler {
 
   #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {
     let looked = 0;
+    const places = isExtraction(batch) ? this.#placesOf(batch) : undefined;
     for (const run of batch.requeued.values()) {
       if (batch.assigned.has(run.runId)) continue;
-      if (this.#mayTake(request, batch, run, now)) {
+      // Such runs may be many, and keep no other runner from its own.
+      if (places?.reaches(request.runnerId, run.runId) === false) continue;
+      if (places !== undefined || this.#mayTake(request, batch, run, now)) {
         batch.assigned.add(run.runId);
         return run;
       }
       if ((looked += 1) === REQUEUED_LOOKAHEAD) break;
     }
-    return this.#nextUntouched(request, batch, now);
+    return isExtraction(batch) ? this.#nextReached(request, batch) : this.#nextUntouched(request, batch, now);
+  }
+
+  /** The next untouched run of an extraction whose files the runner reaches. */
+  #nextReached({ runnerId }: WorkRequest, batch: OpenBatch): PlannedRun | undefined {
+    const { context, assigned } = batch;
+    if (batch.untouched === 0) return undefined;
+    const isTouched = (runId: number): boolean => this.#sources.isTouched(jobId(context.batchId, runId));
+    const places = this.#placesOf(batch);
+    const runId = places?.next(runnerId, batch.version, isTouched, (it) => assigned.has(it));
+    if (runId === undefined) return undefined;
+    assigned.add(runId);
+    batch.ahead += 1;
+    batch.untouched -= 1;
+    return { runId, index: this.#sources.indexOf(context, runId) ?? runId };
+  }
+
+  #placesOf(batch: OpenBatch): FilePlaces | undefined {
+    return (batch.places ??= this.#sources.filePlaces(batch.context));
   }
 
   #mayTake(request: WorkRequest, batch: OpenBatch, run: Requeued, now: number): boolean {
@@ -297,6 +295,7 @@ export class Scheduler {
     batch.next = batch.context.next;
     batch.untouched = Math.max(0, Math.min(untouchedRuns(batch.context), releasedRuns(batch.context) - batch.next));
     batch.assigned.clear();
+    batch.ahead = 0;
     this.#rank(batch);
   }
 
@@ -306,14 +305,4 @@ export class Scheduler {
     if (isServed(batch)) this.#ranking.put(batch, simulationName, batch.plannedActive - priority * PRIORITY_WEIGHT);
     else this.#ranking.remove(batch);
   }
-}
-
-const pendingOf = ({ untouched, context, unreadable, assigned }: OpenBatch): number =>
-  untouched + context.requeued - unreadable.size - assigned.size;
-
-/** Returns true while the batch has a run to assign, is below its cap, and neither paused nor cancelled. */
-function isServed(batch: OpenBatch): boolean {
-  const { maxParallelJobs, cancelRequested, pausedAtMs } = batch.context;
-  const isCapped = maxParallelJobs > 0 && batch.plannedActive >= maxParallelJobs;
-  return pendingOf(batch) > 0 && !isCapped && !cancelRequested && pausedAtMs === undefined;
 }

@@ -1,5 +1,6 @@
 /** A runner's request for work: its capacity, and the runs that may wait on it. */
 import type { BatchContext } from '../../../machines/batch.ts';
+import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned } from '../../domain/code-pin.ts';
 import type { RunnerCapabilities, RunnerEngine } from '../../contract/types.ts';
 import { fits, freeCapacityOf, supports, waitingOf, type FreeCapacity } from '../../domain/scheduling.ts';
@@ -46,7 +47,7 @@ export function couldTake(
   batch: BatchContext,
 ): boolean {
   const isLargeEnough = fits(batch, room) && supports(capabilities, batch.simulationName);
-  return isLargeEnough && executesPinned({ capabilities, engines }, batch);
+  return isLargeEnough && hasFeatures(capabilities, batch.needs) && executesPinned({ capabilities, engines }, batch);
 }
 
 /**

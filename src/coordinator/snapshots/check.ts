@@ -15,6 +15,7 @@ const IDS: Readonly<Record<RecordName, { pattern: RegExp; member?: string }>> = 
   rows: { pattern: ofRound('/[0-9]{1,6}') },
   job: { pattern: new RegExp(JOB_ID_PATTERN) },
   result: { pattern: new RegExp(JOB_ID_PATTERN), member: 'job_id' },
+  history: { pattern: new RegExp(`${BATCH_ID_PATTERN.replace('$', '')}/[01][0-9a-f]/[0-9a-f]{8}$`) },
   runner: { pattern: new RegExp(RUNNER_ID_PATTERN), member: 'runnerId' },
 };
 
@@ -35,6 +36,7 @@ export function recordFaults(name: RecordName, id: string, value: Record<string,
       rows: 'block of a round',
       job: 'job',
       result: 'job',
+      history: 'history of a run',
     };
     const noun = { ...nouns, runner: 'runner' }[name];
     return [`its id is ${JSON.stringify(id).slice(0, 100)}; it must be the id of a ${noun}`];

@@ -4,11 +4,13 @@
  */
 import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
-import type { BatchConfig, JobStatus, JobRecord } from '../../contract/types.ts';
+import type { BatchConfig, HistoryRecord, JobStatus, JobRecord, StoredResult } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
+import { historyAt } from '../kernel/storage/keys.ts';
+import { HistoryAccount } from '../histories/account.ts';
 import { recordDigest } from '../kernel/records/stored-rounds.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import {
@@ -29,7 +31,9 @@ type Count = Record<JobStatus, number>;
 /** The members of a submission that the check reads; a file may hold anything in their place. */
 interface SubmissionRecord {
   submission: {
-    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive'>> & { monte_carlo?: { run_ids?: unknown } };
+    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive' | 'histories'>> & {
+      monte_carlo?: { run_ids?: unknown };
+    };
   };
 }
 
@@ -47,6 +51,7 @@ interface Account {
   chain: RoundChain | undefined;
   lastJob: string;
   lastResult: string;
+  histories: HistoryAccount;
 }
 
 const NONE: Count = { Pending: 0, Claimed: 0, Running: 0, Completed: 0, Failed: 0, Timeout: 0, Cancelled: 0 };
@@ -73,7 +78,8 @@ export class ConsistencyCheck {
       round: () => this.#round(id, value, record.key),
       rows: () => this.#rows(id, value, record.key),
       job: () => this.#job(id, value as JobRecord, record.key),
-      result: () => this.#result(id, value as { success: boolean }, record.key),
+      result: () => this.#result(id, value as StoredResult, record.key),
+      history: () => this.#history(id, value as HistoryRecord, record.key),
       runner: () => this.#runner(id, value as StoredState),
     };
     take[name as RecordName]();
@@ -106,6 +112,7 @@ export class ConsistencyCheck {
       chain: undefined,
       lastJob: '',
       lastResult: '',
+      histories: new HistoryAccount(),
     };
   }
 
@@ -118,12 +125,14 @@ export class ConsistencyCheck {
     const { submission } = record;
     const account = this.#accountOf(batchId, key);
     account.hasSubmission = true;
+    account.histories.declare(submission.config?.histories ?? []);
     const { selectsRuns, totalJobs, parent } = account.state.context;
     if (submission.config?.adaptive !== undefined) {
-      const names = rowDesign(submission.config.dispersions ?? {}).chosen.map(({ name }) => name);
+      const { dispersions = {}, adaptive } = submission.config;
+      const shape = rowDesign({ dispersions, adaptive });
       // The rounds of a study that came of another one begin with the submission of that one.
       const start = parent === undefined ? recordDigest(JSON.stringify(record)) : undefined;
-      account.chain = new RoundChain(names, start, (fault, isMarked) => {
+      account.chain = new RoundChain(shape, start, (fault, isMarked) => {
         if (isMarked !== true) this.#findings.add(`batch/${batchId}`, fault);
       });
     }
@@ -195,11 +204,18 @@ export class ConsistencyCheck {
     findings.compare(key, '', plain({ value: state.value, ...context }), player.stored);
   }
 
-  #result(jobId: string, { success }: { success: boolean }, key: string): void {
+  #result(jobId: string, { success, history_count: histories = 0 }: StoredResult, key: string): void {
     const account = this.#accountOf(batchIdOf(jobId), key);
     if (jobId <= account.lastResult) throw unusable(`${key} is not in the order of runs`);
     account.lastResult = jobId;
     account.results[success ? 'good' : 'bad'] += 1;
+    account.histories.result(runIdOf(jobId), histories);
+  }
+
+  #history(id: string, { values }: HistoryRecord, key: string): void {
+    const { batchId, place, run } = historyAt(id);
+    const fault = this.#accountOf(batchId, key).histories.history(place, run, values);
+    if (fault !== undefined) throw unusable(`${key} ${fault}`);
   }
 
   #close(): void {
@@ -216,6 +232,7 @@ export class ConsistencyCheck {
     findings.compare(where, 'requeued runs', batch.requeued, account.touchedPending);
     const results = { good: jobs.Completed, bad: jobs.Failed + jobs.Timeout };
     findings.compare(where, 'results', account.results, results);
+    for (const fault of account.histories.finish()) findings.add(where, fault);
     if (!account.hasSubmission) findings.add(where, 'its submission is missing');
     account.chain?.finish();
     if (account.chain !== undefined && batch.budget !== undefined) {

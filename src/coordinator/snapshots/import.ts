@@ -2,7 +2,7 @@
  * Imports an export into an empty store, from which a coordinator continues. Refuses an inconsistent export: a coordinator
  * must never start on counters that do not match its records.
  */
-import type { BatchContext, RecordName } from '../../contract/records/records.ts';
+import type { BatchContext, HistoryRecord, RecordName } from '../../contract/records/records.ts';
 import type { JobRecord, RoundRecord } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
 import { KeyGroups } from '../kernel/records/key-groups.ts';
@@ -32,6 +32,7 @@ const KEY_OF: Readonly<Record<RecordName, (id: string) => string>> = {
   rows: (id) => `!rows!${id}`,
   job: keys.job,
   result: keys.result,
+  history: (id) => `!history!${id}`,
   runner: keys.runner,
 };
 
@@ -50,6 +51,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
     rows: 0,
     job: 0,
     result: 0,
+    history: 0,
     runner: 0,
   };
   const families = new FamilyIndex();
@@ -84,7 +86,8 @@ function refuseIfDivergent({ report }: DivergenceLog): void {
 /** The record under its key, with its index records. */
 function* entriesOf({ key, value }: SnapshotRecord): Iterable<[string, string]> {
   const { name, id } = splitKey(key);
-  yield [KEY_OF[name as RecordName](id), JSON.stringify(value)];
+  const text = name === 'history' ? (value as unknown as HistoryRecord).values : JSON.stringify(value);
+  yield [KEY_OF[name as RecordName](id), text];
   if (name === 'batch' && !isTerminal(value['value'] as string)) yield [keys.open(id), ''];
   if (name === 'round') {
     const { round, key: named } = value as unknown as RoundRecord;

@@ -120,6 +120,12 @@ function batchEvents(c: BatchContext): Labelled[] {
         ] satisfies Labelled[])
       : []),
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],
+    ...(c.canaryBatch === undefined
+      ? []
+      : ([
+          ['CANARY_ENDED: the canary study has passed', { type: 'CANARY_ENDED', passed: true, now }],
+          ['CANARY_ENDED: the canary study has failed', { type: 'CANARY_ENDED', passed: false, now }],
+        ] satisfies Labelled[])),
     ['CANARY_LATE: the canary runs take long', { type: 'CANARY_LATE', now: now + CANARY_PATIENCE_MS }],
     ['BLOCK: a finding', { type: 'BLOCK', finding: { code: '', message: '', remedy: '' }, now }],
     ['UNBLOCK', { type: 'UNBLOCK', now }],

@@ -54,7 +54,7 @@ export function amendWithin(turn: Turn, batchId: Uuid, request: JudgementRequest
   if (amendment === undefined) return toJudgement(submission, context);
   const { requirements } = amendment.judgement;
   // Runs that are not a sample are not judged.
-  const isJudged = requirements.length > 0 && noSampleOf(designMethod(submission.config)) === undefined;
+  const isJudged = requirements.length > 0 && noSampleOf(designMethod(submission)) === undefined;
   const judged = isJudged ? requirements.length : undefined;
   const { context: after } = turn.send('batch', batchId, { type: 'AMEND', ...amendment, judged, now: turn.now });
   // They follow from the runs and the judgement before; the runs are judged again.

@@ -2,7 +2,9 @@
 import type { Lanes } from '../../base/async/lanes.ts';
 import type { BatchSubmission, Continuation, SubmissionResponse, Uuid } from '../../contract/types.ts';
 import { continuationHash } from '../../domain/identity/design.ts';
+import { awaitsCanaryStudy, hasFailedCanary } from '../../../machines/batch.ts';
 import {
+  afterCanarySentence,
   amendedMembers,
   changedDesign,
   continuedSentence,
@@ -33,22 +35,25 @@ interface ContinueParts extends DeriveParts {
 
 /**
  * Continues the newest study of the same design, or creates one. A repeat finds the study as it is then, and executes nothing.
- * @throws SimbatchError `invalid-request`; of an extension `illegal-transition`
+ * @throws SimbatchError `invalid-request`; of an extension `illegal-transition`; `unavailable` while older studies are not listed
  */
-export function continueStudy(
+export async function continueStudy(
   parts: ContinueParts,
   submission: BatchSubmission,
   options: Pick<GrowthOptions, 'maxRuns'> = {},
 ): Promise<SubmissionResponse> {
-  return parts.continuing.run(continuationHash(submission), async () => {
-    const { same, named } = await findStudy(parts, submission);
-    return same === undefined ? createStudy(parts, named, submission) : extendStudy(parts, same, submission, options);
+  await parts.studyIndexing.whole();
+  return await parts.continuing.run(continuationHash(submission), async () => {
+    const { same, ...others } = await findStudy(parts, submission);
+    return same === undefined ? createStudy(parts, others, submission) : extendStudy(parts, same, submission, options);
   });
 }
 
 interface Found {
-  /** The newest submitted study of the same design. */
+  /** The newest submitted study of the same design that can be continued. */
   same: BatchState | undefined;
+  /** The newest submitted study of the same design whose canary study has failed, where there is none that can be continued. */
+  failed: Uuid | undefined;
   /** The newest submitted study of the same name, as it was submitted, where there is none of the same design. */
   named: { id: Uuid; study: BatchSubmission } | undefined;
 }
@@ -58,11 +63,20 @@ async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promi
   await parts.groupCommit.durable();
   const view = parts.store.snapshot();
   try {
-    const same = await newestOfDesign(view, submission);
+    let failed: Uuid | undefined;
+    const hasFunction = submission.config.simulation.code !== undefined;
+    const same = await newestOfDesign(view, submission, ({ context }) => {
+      // No run of such a study has been executed. Its entrypoint may have been corrected, which the design does not say; a function is part of it.
+      const mayContinue = hasFunction || !awaitsCanaryStudy(context) || !hasFailedCanary(context);
+      if (mayContinue) return true;
+      failed ??= context.batchId;
+      return false;
+    });
+    if (same !== undefined) failed = undefined;
     const named = same === undefined ? await newestOfName(view, submission.name) : undefined;
-    if (named === undefined) return { same, named };
+    if (named === undefined) return { same, failed, named };
     const id = named.context.batchId;
-    return { same, named: { id, study: submittedStudy({ read: (key) => view.get(key) }, id) } };
+    return { same, failed, named: { id, study: submittedStudy({ read: (key) => view.get(key) }, id) } };
   } finally {
     await view.close();
   }
@@ -70,13 +84,16 @@ async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promi
 
 async function createStudy(
   parts: DeriveParts,
-  named: Found['named'],
+  { failed, named }: Pick<Found, 'failed' | 'named'>,
   submission: BatchSubmission,
 ): Promise<SubmissionResponse> {
   const response = await submit(parts, submission);
-  const changed = named === undefined ? [] : changedDesign(named.study, submission);
-  const previous = changed.length === 0 ? undefined : named?.id;
-  const sentence = createdSentence(response.batch_id, previous, changed, submission.config.simulation.version);
+  const changed = failed !== undefined || named === undefined ? [] : changedDesign(named.study, submission);
+  const previous = failed ?? (changed.length === 0 ? undefined : named?.id);
+  const sentence =
+    failed === undefined
+      ? createdSentence(response.batch_id, previous, changed, submission.config.simulation.version)
+      : afterCanarySentence(response.batch_id, failed);
   const about = { created: true, runs: response.total_jobs, amended: [], kept: [], changed, sentence };
   return { ...response, continuation: previous === undefined ? about : { ...about, previous } };
 }

@@ -5,7 +5,16 @@
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
-import { allOf, idOf, keys, ofBatch, ROUND_KINDS, roundsOf, type KeyRange } from '../kernel/storage/keys.ts';
+import {
+  allOf,
+  historiesOf,
+  idOf,
+  keys,
+  ofBatch,
+  ROUND_KINDS,
+  roundsOf,
+  type KeyRange,
+} from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 
 /** Records deleted in one turn: a write of some milliseconds, between which other turns run. */
@@ -66,6 +75,7 @@ export class Purges {
     const { store, turns } = this.#parts;
     const ranges = [
       ...(['job', 'result', 'requeue', 'outbox'] as const).map((kind) => ofBatch(kind, batchId)),
+      historiesOf(batchId),
       ...ROUND_KINDS.map((kind) => roundsOf(kind, batchId)),
     ];
     for (const range of ranges) {
@@ -85,6 +95,7 @@ export class Purges {
     this.#deleted = 0;
     await store.compact?.(allOf('job'));
     await store.compact?.(allOf('result'));
+    await store.compact?.(allOf('history'));
   }
 
   /**

@@ -1,12 +1,17 @@
-/** The warnings of a submission that every connected runner would refuse by its own settings. */
+/** The warnings of a submission that no connected runner would take: by its own settings, or since it is too old. */
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { BatchSubmission, RunnerCapabilities, SubmissionWarning } from '../../contract/types.ts';
+import { hasFeatures } from '../../domain/histories/feature.ts';
 import { commonRefusals } from '../../domain/runner-settings.ts';
 import { supports } from '../../domain/scheduling.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 
-/** One for each variable, and one for the image; none while no runner is connected that takes the simulation. */
-export function settingsWarnings({ runners }: Directory, { config }: BatchSubmission): SubmissionWarning[] {
+/** One for each variable, one for the image and one for what runners are too old for; none while no runner is connected that takes the simulation. */
+export function settingsWarnings(
+  { runners }: Directory,
+  { config }: BatchSubmission,
+  needs: readonly string[] | undefined,
+): SubmissionWarning[] {
   const { container } = config.compute;
   const pool: RunnerCapabilities[] = [];
   for (const runner of runners.values()) {
@@ -24,6 +29,14 @@ export function settingsWarnings({ runners }: Directory, { config }: BatchSubmis
       code: 'image-refused',
       pointer: '/config/compute/container/image',
       detail: `no connected runner allows the image ${JSON.stringify(image)}: the runs wait; have an operator add it to container_images of a runner`,
+    });
+  }
+  if (pool.length > 0 && !pool.some((it) => hasFeatures(it, needs))) {
+    warnings.push({
+      code: 'runner-too-old',
+      pointer: (config.histories?.length ?? 0) > 0 ? '/config/histories' : '/config/derived',
+      detail:
+        'every connected runner is too old to compute histories and derived outputs: the runs wait; install the version of the coordinator on a runner and start it again',
     });
   }
   return warnings;

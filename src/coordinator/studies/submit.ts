@@ -2,7 +2,12 @@
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import { activeRuns, pendingRuns, type BatchInput } from '../../../machines/batch.ts';
 import { designHash } from '../../domain/identity/design.ts';
+import { canarySubmission } from '../../domain/probe/canary.ts';
+import { runsOf } from '../../domain/study/growth.ts';
+import { repeatsOf } from '../../domain/study/rare-event/repeats.ts';
+import { studiesOf, withRareBudget } from '../../domain/study/rare-event/settings.ts';
 import { configHash, withoutSources } from '../../domain/study/config-hash.ts';
+import { neededFeatures } from '../../domain/histories/feature.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { minutesLeft } from '../../domain/runs/progress.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
@@ -18,20 +23,21 @@ import type {
   BatchSubmission,
   ComputeConfig,
   Seed,
+  StoredExtraction,
   StoredJudgement,
   SubmissionResponse,
   Uuid,
   SubmissionWarning,
 } from '../../contract/types.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
-import { joinFamily } from '../kernel/records/family.ts';
+import { familyIdOf, joinFamily } from '../kernel/records/family.ts';
 import { joinGroups } from '../kernel/records/key-groups.ts';
-import { listStudy } from '../kernel/records/study-index.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { encodeSubmission } from '../kernel/records/study-cache.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { StudyIndexing } from './index-studies.ts';
 import { settingsWarnings } from './settings-warnings.ts';
 import type { BatchIdGenerator } from '../kernel/storage/batch-id-generator.ts';
 
@@ -41,6 +47,7 @@ export interface SubmitParts extends IdempotencyParts {
   scheduler: Scheduler;
   statistics: Statistics;
   batchIds: BatchIdGenerator;
+  studyIndexing: StudyIndexing;
   /** Retries of a failed job when the study sets none. */
   defaultMaxRetries: number;
   /** Called for a study that was accepted with warnings. */
@@ -68,35 +75,82 @@ export interface Origin {
   batchId?: Uuid | undefined;
   /** The digest of the code that executes its runs, of an extension of a study that pins it. */
   pinnedCode?: string | undefined;
+  /** It begins without runs and takes rounds. */
+  grows?: true;
   /** The judgement whose requirements it has, with the times at which they were stated. */
   judgement?: StoredJudgement | undefined;
+  /** Where the files of its runs are, of an extraction. */
+  extraction?: StoredExtraction | undefined;
+  /** Warnings about it besides those of every submission. */
+  warnings?: readonly SubmissionWarning[] | undefined;
 }
 
-/** Creates a batch within a turn. The submission is valid. */
-export function openBatch(
+/** Creates a batch within a turn, with the canary study that its policy asks for, or its repeats with other seeds. The submission is valid. */
+export function openBatch(parts: SubmitParts, turn: Turn, given: BatchSubmission, origin?: Origin): SubmissionResponse {
+  const submission = withRareBudget(given);
+  const newId = (atMs: number): Uuid => parts.batchIds.next(atMs, parts.clock.random(6));
+  if (origin === undefined && studiesOf(submission.config) > 1) return openRepeated(parts, turn, submission, newId);
+  const canary = canarySubmission(submission);
+  const hasRuns = (origin?.selection ?? runsOf(submission)).count > 0;
+  if (canary === undefined || !hasRuns)
+    return createBatch(parts, turn, submission, origin?.batchId ?? newId(turn.now), origin);
+  // The canary study has the older id, so that the study itself is the latest one; the short forms of the ids, which are times, differ.
+  const canaryBatch = newId(turn.now);
+  const batchId = newId(turn.now + 1);
+  const parent = { batchId, relation: 'probe' as const, family: familyIdOf({ batchId, parent: origin?.parent }) };
+  createBatch(parts, turn, canary, canaryBatch, { parent, selection: runsOf(canary) });
+  return createBatch(parts, turn, submission, batchId, origin, canaryBatch);
+}
+
+/** Creates a study of rare events and its repeats. */
+function openRepeated(
+  parts: SubmitParts,
+  turn: Turn,
+  given: BatchSubmission,
+  newId: (atMs: number) => Uuid,
+): SubmissionResponse {
+  const seed = given.config.monte_carlo.seed ?? drawSeed(parts);
+  const submission = {
+    ...given,
+    config: { ...given.config, monte_carlo: { ...given.config.monte_carlo, seed } },
+  };
+  const repeats = repeatsOf(submission, seed);
+  // The repeats have the older ids, so that the study itself is the latest one; the short forms of the ids, which are times, differ.
+  const ids = repeats.map((_, at) => newId(turn.now + at));
+  const batchId = newId(turn.now + repeats.length);
+  const response = createBatch(parts, turn, submission, batchId, undefined);
+  const parent = { batchId, relation: 'repeat' as const, family: batchId };
+  for (const [at, repeat] of repeats.entries())
+    createBatch(parts, turn, repeat, ids[at]!, { parent, selection: runsOf(repeat), grows: true });
+  return { ...response, studies: [batchId, ...ids] };
+}
+
+function createBatch(
   parts: SubmitParts,
   turn: Turn,
   submission: BatchSubmission,
-  origin?: Origin,
+  batchId: Uuid,
+  origin: Origin | undefined,
+  canaryBatch?: Uuid,
 ): SubmissionResponse {
-  const batchId = origin?.batchId ?? parts.batchIds.next(turn.now, parts.clock.random(6));
   const seed = submission.config.monte_carlo.seed ?? drawSeed(parts);
   const input = batchInput(parts, turn.now, batchId, submission, seed, origin);
+  if (canaryBatch !== undefined) input.canaryBatch = canaryBatch;
   const { totalJobs } = input;
   // Estimated before the batch exists: `totalJobs` counts its own runs.
   const estimate = estimatedMinutes(parts, input);
   turn.create('batch', batchId, input);
-  turn.put(keys.submission(batchId), encodeSubmission(submission, seed));
+  turn.put(keys.submission(batchId), encodeSubmission(submission, seed, origin?.extraction));
   joinFamily(turn, input);
-  joinGroups(turn, batchId, submission, seed);
-  if (origin === undefined) listStudy(turn, batchId, submission, seed);
+  joinGroups(turn, batchId, { submission, seed, extraction: origin?.extraction });
+  if (origin === undefined) parts.studyIndexing.list(turn, batchId, submission, seed);
   // The runs of a derived batch complete those of the parent, or are a part of them on purpose.
   const warnings = samplingWarnings(submission.config, totalJobs).filter(
     ({ code }) => origin === undefined || !code.endsWith('-subset'),
   );
   if (origin === undefined)
     warnings.push(...planningWarnings(submission, totalJobs), ...precisionWarnings(submission, totalJobs));
-  warnings.push(...settingsWarnings(parts.directory, submission));
+  warnings.push(...settingsWarnings(parts.directory, submission, input.needs), ...(origin?.warnings ?? []));
   const response: SubmissionResponse = {
     batch_id: batchId,
     total_jobs: totalJobs,
@@ -118,8 +172,9 @@ function batchInput(
   // Reading a long selection takes milliseconds.
   const selected = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
   // A new adaptive study has no run; a rerun of its runs has these.
-  const grows = config.adaptive !== undefined && origin === undefined;
+  const grows = config.adaptive !== undefined && (origin === undefined || origin.grows === true);
   const totalJobs = grows ? 0 : selected;
+  const needs = neededFeatures(config, origin?.extraction !== undefined);
   const selectsRuns = typeof monte_carlo.run_ids === 'string';
   return {
     batchId,
@@ -141,9 +196,10 @@ function batchInput(
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, selected),
     ...(submission.policy?.code === 'pin' ? pinOf(config.compute, origin) : {}),
+    ...(needs === undefined ? {} : { needs }),
     ...(grows ? { budget: selected } : {}),
     // Runs that are not a sample are not judged.
-    ...((submission.requirements?.length ?? 0) === 0 || noSampleOf(designMethod(config)) !== undefined
+    ...((submission.requirements?.length ?? 0) === 0 || noSampleOf(designMethod(submission)) !== undefined
       ? {}
       : { requirements: submission.requirements!.length }),
     ...(origin?.judgement === undefined ? {} : { judgement: { ...origin.judgement, revision: 0 } }),

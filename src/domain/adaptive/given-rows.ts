@@ -3,12 +3,13 @@
  * work is done in steps.
  */
 import { pointerToken } from '../../base/json/json-pointer.ts';
+import { distributionEntry } from '../../base/distributions/table.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
 import { sortedNames } from '../../base/text/sorted-names.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
-import type { DispersionConfig, Fault } from '../../contract/types.ts';
+import type { BatchConfig, DispersionConfig, Fault } from '../../contract/types.ts';
 import { SimbatchError } from '../errors.ts';
-import { BLOCK_ROWS, type Pause, type RowBlock } from './rows.ts';
+import { BLOCK_ROWS, type Pause, type RowBlock, type RowShape } from './rows.ts';
 
 /** A chosen name with the bounds of its numbers. */
 interface ChosenName {
@@ -18,7 +19,7 @@ interface ChosenName {
 }
 
 /** The part of a study that its rows depend on. */
-export interface RowDesign {
+export interface RowDesign extends RowShape {
   dispersions: Readonly<Record<string, DispersionConfig>>;
   /** The chosen names, sorted. */
   chosen: readonly ChosenName[];
@@ -43,7 +44,9 @@ const MAX_SUGGESTED = 200;
 const STEP_NUMBERS = 8_192;
 
 /** The design of the rows of an adaptive study. */
-export function rowDesign(dispersions: Readonly<Record<string, DispersionConfig>>): RowDesign {
+export function rowDesign({ dispersions, adaptive }: Pick<BatchConfig, 'dispersions' | 'adaptive'>): RowDesign {
+  if (adaptive?.algorithm === 'rare_event')
+    return { dispersions, chosen: [], draws: 0, space: 'normal', names: randomNames(dispersions) };
   const chosen: ChosenName[] = [];
   let draws = INT32_MAX + 1;
   for (const name of sortedNames(Object.keys(dispersions))) {
@@ -53,8 +56,14 @@ export function rowDesign(dispersions: Readonly<Record<string, DispersionConfig>
       chosen.push({ name, lower: lower ?? -Infinity, upper: upper ?? Infinity });
     } else if (distribution.type === 'table') draws = Math.min(draws, distribution.values.length);
   }
-  return { dispersions, chosen, draws };
+  return { dispersions, chosen, draws, space: 'parameters', names: chosen.map(({ name }) => name) };
 }
+
+/** The parameters that are drawn, sorted by UTF-16 code unit: the coordinates of the space of standard normals. */
+export const randomNames = (dispersions: Readonly<Record<string, DispersionConfig>>): string[] =>
+  sortedNames(Object.keys(dispersions)).filter(
+    (name) => distributionEntry(dispersions[name]!.distribution.type)?.argument === 'uniform',
+  );
 
 /** Collects faults up to their limit, and ends the reading there. */
 export class Faults {

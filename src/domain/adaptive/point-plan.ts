@@ -1,6 +1,6 @@
 /** Which rows of a request are known, and the round of those that are not. Pure; long work is done in steps. */
 import { HASH_WORDS, hashRows, PointIndex, type PointRuns } from './point-index.ts';
-import { BLOCK_ROWS, digestOfRound, encodeBlock, type Pause, type RowBlock } from './rows.ts';
+import { BLOCK_ROWS, digestOfRound, encodeBlock, type Pause, type RowBlock, type RowShape } from './rows.ts';
 
 /** Rows that are hashed or copied in one step. */
 const STEP_ROWS = 256;
@@ -78,12 +78,12 @@ export function planOf(
 
 /** Packs the rows of the new round of a plan. */
 export async function packFresh(
-  names: readonly string[],
+  shape: RowShape,
   blocks: readonly RowBlock[],
   { fresh }: Plan,
   pause: Pause,
 ): Promise<PackedRows> {
-  const width = names.length;
+  const width = shape.names.length;
   const packed: RowBlock[] = [];
   for (const [place, row] of fresh.entries()) {
     const later = place % STEP_ROWS === STEP_ROWS - 1 ? pause() : undefined;
@@ -96,7 +96,7 @@ export async function packFresh(
     const { values } = blocks[Math.floor(row / BLOCK_ROWS)]!;
     packed.at(-1)!.values.set(values.subarray(from, from + width), (place % BLOCK_ROWS) * width);
   }
-  const digest = await digestOfRound(names, packed, pause);
+  const digest = await digestOfRound(shape, packed, pause);
   const records: string[] = [];
   for (const block of packed) {
     const later = records.length === 0 ? undefined : pause();

@@ -1,8 +1,9 @@
 /**
  * The rows of the rounds of an adaptive study: how they are packed into blocks, written to records and hashed. A row has a number for each
- * chosen name, sorted by UTF-16 code unit, and the run whose random draw its run has. Pure.
+ * name of its shape, sorted by UTF-16 code unit, and the run whose random draw its run has. Pure.
  */
 import { createHash, type Hash } from 'node:crypto';
+import type { RowSpace } from '../../contract/enums.ts';
 import type { RoundRecord, RowsRecord } from '../../contract/types.ts';
 
 /** The most rows of one block. */
@@ -10,7 +11,14 @@ export const BLOCK_ROWS = 4_096;
 /** Bytes that are hashed or written in one step: about a millisecond. */
 const STEP_BYTES = 524_288;
 
-/** The row of one run: `values` from `offset` on, one for each chosen name. */
+/** The meaning of the numbers of a row: values of the chosen parameters, or standard normals of those that are drawn. */
+export interface RowShape {
+  readonly space: RowSpace;
+  /** One for each number, sorted by UTF-16 code unit. */
+  readonly names: readonly string[];
+}
+
+/** The row of one run: `values` from `offset` on, one for each name. */
 export interface RunRow {
   values: Float64Array;
   offset: number;
@@ -85,11 +93,11 @@ function fill(target: Float64Array | Int32Array, base64: string): boolean {
 
 /** Returns the digest of a round: SHA-256, in lowercase hexadecimal. -0 and 0 differ. */
 export async function digestOfRound(
-  names: readonly string[],
+  shape: RowShape,
   blocks: readonly RowBlock[],
   pause: Pause = () => undefined,
 ): Promise<string> {
-  const hash = digestStart(createHash('sha256'), names);
+  const hash = digestStart(createHash('sha256'), shape);
   for (const { values, draws } of blocks) {
     await hashSteps(hash, bytesOf(values), pause);
     if (draws !== undefined) await hashSteps(hash, bytesOf(draws), pause);
@@ -98,8 +106,8 @@ export async function digestOfRound(
 }
 
 /** Begins the digest of a round. */
-export const digestStart = (hash: Hash, names: readonly string[]): Hash =>
-  hash.update(['simbatch-round/1', 'parameters', ...names, ''].join('\0'), 'utf8');
+export const digestStart = (hash: Hash, { space, names }: RowShape): Hash =>
+  hash.update(['simbatch-round/1', space, ...names, ''].join('\0'), 'utf8');
 
 /** Adds a block to the digest of a round. */
 export function hashBlock(hash: Hash, { values, draws }: RowBlock): void {

@@ -73,4 +73,20 @@ const UPLOADS_FAILED: Rule = {
   },
 };
 
-export const FILE_RULES: readonly Rule[] = [STORE_UNUSABLE, FILES_NOT_SENT, UPLOADS_FAILED];
+const FILES_GONE: Rule = {
+  code: 'files-gone',
+  find({ filesGone }) {
+    if (filesGone === undefined) return undefined;
+    const { runs, run_ids: ids, why } = filesGone;
+    const shown = ids.length > 200 ? `${ids.slice(0, 200)}...` : ids;
+    return {
+      severity: 'warning',
+      message: `nothing could be computed of ${plural(runs, 'finished run')} (${shown}), whose files are gone: ${why}`,
+      remedy:
+        'execute these runs again with `simbatch rerun --run-ids ...` of the study that they are of, with the outputs in `config.derived` of a new submission; or leave them out',
+      count: runs,
+    };
+  },
+};
+
+export const FILE_RULES: readonly Rule[] = [STORE_UNUSABLE, FILES_NOT_SENT, UPLOADS_FAILED, FILES_GONE];

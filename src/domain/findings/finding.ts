@@ -1,8 +1,10 @@
 /** The shape of findings: the situation of a study, the rules that look at it, and words that their messages share. */
 import type { AttemptSummary } from '../runs/attempt-tally.ts';
-import type { ContainerWish } from '../runner-settings.ts';
-import type { CodePin } from '../code-pin.ts';
-import type { ResourceRequest, RunLength } from '../scheduling.ts';
+import { refusalsOf, type ContainerWish } from '../runner-settings.ts';
+import type { CanaryStudy } from '../probe/canary-finding.ts';
+import { executesPinned, type CodePin } from '../code-pin.ts';
+import { hasFeatures } from '../histories/feature.ts';
+import { endsInTime, fits, freeCapacityOf, supports, type ResourceRequest, type RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,
   BatchTelemetry,
@@ -12,6 +14,7 @@ import type {
   OutboxRecord,
   PrecisionReached,
   Runner,
+  RunsWithoutFiles,
   StoredCode,
   StoreFault,
   UnsentFiles,
@@ -56,14 +59,16 @@ export interface Situation {
   codes: readonly StoredCode[];
   /** Whether one code alone executes the runs, and which. */
   pin: Omit<CodePin, 'simulationName'>;
+  /** Features that runners must have to take its runs; undefined: none. */
+  needs: readonly string[] | undefined;
   now: number;
   runners: readonly Runner[];
   /** The launchers that report; absent without one. `blocked`: reasons, where no queue submits. */
   launchers?: { names: readonly string[]; unserved: readonly UnservedRuns[]; blocked: readonly string[] };
   /** Absent while it is not paused. */
   paused?: { reason: string | undefined };
-  /** The runs that wait for the canary runs; absent while none do. */
-  canary?: { runs: number; withheld: number; isFailed: boolean };
+  /** The runs that wait for the canary runs, or for the canary study; absent while none do. */
+  canary?: { runs: number; withheld: number; isFailed: boolean; study?: CanaryStudy };
   /** In an audit, the runner that must not repeat its own run, and until when; absent while no run waits. */
   reservation?: { runnerId: string; untilMs: number };
   earlyTermination: EarlyTerminationConfig;
@@ -81,14 +86,20 @@ export interface Situation {
   probed?: { probe: Uuid; withoutEffect: readonly string[] };
   /** Runs of an adaptive study whose rows damage has lost; absent: none. */
   rowsLost?: number;
+  /** Runs of the rounds of a level, of an open study of rare events and of those submitted with it together; absent for others. */
+  roundWidth?: number;
   attempts: AttemptSummary;
   failingRunners: readonly FailingRunner[];
-  /** `policy.max_failures` or `policy.canary_runs` is set. */
+  /** `policy.max_failures`, `policy.canary_runs` or `policy.canary` is set. */
   isGuarded: boolean;
   /** How near its runs are to its precisions; absent without any. */
   precision?: readonly PrecisionReached[];
   /** Absent while no file was lost before it could be uploaded. */
   unsent?: UnsentFiles;
+  /** Of an open extraction: the runners that have files of Pending runs and are not connected, and how many runs; absent: none. */
+  awaited?: { runners: readonly string[]; runs: number };
+  /** Of an extraction: the finished runs whose files are gone; absent: none. */
+  filesGone?: RunsWithoutFiles;
   /** The runners with files to send; absent where nothing is uploaded. */
   outbox?: readonly OutboxPlace[];
   /** Why the bucket that the study names cannot be used; absent: it can, or nothing is uploaded. */
@@ -127,3 +138,30 @@ export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 3);
   return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
 }
+
+/** Runners of the simulation; those that are connected; those that are not drained either. */
+export const supporting = ({ runners, simulation }: Situation): Runner[] =>
+  runners.filter((runner) => supports(runner.capabilities, simulation));
+export const connected = (it: Situation): Runner[] => supporting(it).filter(({ status }) => status !== 'Offline');
+export const accepting = (it: Situation): Runner[] =>
+  connected(it).filter(({ status, accepting_jobs: accepts }) => status !== 'Maintenance' && accepts !== false);
+
+/** True when a run fits the runner, were it free. */
+export const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean =>
+  fits(demand, freeCapacityOf(capabilities, []));
+
+/** True when a run that starts now ends before the runner's machine is taken from it. */
+export const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner): boolean =>
+  end === undefined || endsInTime(runLength, now, Date.parse(end));
+
+/** Connected runners that are not drained, large enough for one run, were they free, stay long enough, and have its code. */
+export const ableRunners = (it: Situation): Runner[] =>
+  connected(it).filter(
+    (runner) =>
+      runner.status !== 'Maintenance' &&
+      isLargeEnough(it, runner) &&
+      staysLongEnough(it, runner) &&
+      refusalsOf(runner.capabilities, it.container) === undefined &&
+      hasFeatures(runner.capabilities, it.needs) &&
+      executesPinned(runner, { simulationName: it.simulation, ...it.pin }),
+  );

@@ -6,7 +6,7 @@ const REMEDIES: Readonly<Record<LauncherFinding, string>> = {
   'no-capacity-fits': 'add a queue that fits to launcher.yaml, or lower `cpu_request` or `memory_request`',
   'lifetime-too-short': 'raise `lifetime` of a queue in launcher.yaml, or lower `compute.job_timeout_seconds`',
   'settings-refuse':
-    'submit with names that begin with SIM_, or add the names to `environment_allowed`, and the image to `container_images`, of the runners of a queue',
+    'change the runners of a queue as the message says (`environment_allowed`, `container_images`, their code, their version), or submit with names that begin with SIM_ and without what they refuse',
 };
 
 /** The rules; `isPoolAble`: a runner of the pool can execute runs of the study, which then does not depend on a launcher. */

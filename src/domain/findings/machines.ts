@@ -1,8 +1,7 @@
-/** Findings about machines: lost slots, silent runners, full disks, clocks that differ. */
+/** Findings about machines: lost slots, silent runners, full disks, clocks that differ, slots without runs. */
 import { plural } from '../plural.ts';
 import { usableSlots } from '../scheduling.ts';
-import { gibibytes, isOpen, listed, LOW_DISK_BYTES, type Rule } from './finding.ts';
-import { ableRunners } from './waiting.ts';
+import { ableRunners, gibibytes, isOpen, listed, LOW_DISK_BYTES, type Rule } from './finding.ts';
 
 /** A runner's clock may differ by this much before its times mislead. */
 const CLOCK_TOLERANCE_SECS = 5;
@@ -113,4 +112,35 @@ const IMAGE_NOT_USED: Rule = {
   },
 };
 
-export const MACHINE_RULES: readonly Rule[] = [SLOTS_LOST, SILENT_RUNNER, DISK_LOW, CLOCK_SKEW, IMAGE_NOT_USED];
+/** Slots for each run of a round from which on most of the pool is idle. */
+const MANY = 2;
+
+/** The rounds of a study of rare events have a fixed number of runs, whatever the pool has room for. */
+const RARE_IDLE_POOL: Rule = {
+  code: 'rare-idle-pool',
+  find(situation) {
+    const { roundWidth } = situation;
+    if (roundWidth === undefined || !isOpen(situation)) return undefined;
+    const slots = ableRunners(situation).reduce(
+      (sum, { capabilities, slots_lost: lost }) => sum + usableSlots(capabilities, lost),
+      0,
+    );
+    if (slots <= MANY * roundWidth) return undefined;
+    return {
+      severity: 'fine',
+      message: `the pool has ${slots} slots, and the rounds of a level have ${roundWidth} runs: most slots are idle in them`,
+      remedy:
+        'other studies can use the pool meanwhile; for wider rounds submit the study with a larger `population` or `width`',
+      count: slots - roundWidth,
+    };
+  },
+};
+
+export const MACHINE_RULES: readonly Rule[] = [
+  SLOTS_LOST,
+  SILENT_RUNNER,
+  DISK_LOW,
+  CLOCK_SKEW,
+  IMAGE_NOT_USED,
+  RARE_IDLE_POOL,
+];

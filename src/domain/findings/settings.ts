@@ -1,7 +1,8 @@
-/** The finding about a study that every runner refuses by its own settings. */
+/** The findings about a study that no runner takes: by its own settings, or since it is too old. */
 import { commonRefusals } from '../runner-settings.ts';
 import type { Runner } from '../../contract/types.ts';
-import { listed, type Rule, type Situation } from './finding.ts';
+import { hasFeatures } from '../histories/feature.ts';
+import { listed, MOST_NAMED, type Rule, type Situation } from './finding.ts';
 
 /** @param large the runners that could take a run otherwise. */
 export const refusedBySettings = (large: (it: Situation) => readonly Runner[]): Rule => ({
@@ -30,6 +31,22 @@ export const refusedBySettings = (large: (it: Situation) => readonly Runner[]): 
       message: `no runner that could take a run allows ${what}`,
       remedy: remedies.join('; '),
       runners: runners.slice(0, 10).map(({ id }) => id),
+    };
+  },
+});
+
+/** @param accepting the connected runners of the simulation that are not drained. */
+export const runnersTooOld = (accepting: (it: Situation) => readonly Runner[]): Rule => ({
+  code: 'runner-too-old',
+  find(situation) {
+    const runners = accepting(situation);
+    if (runners.some((runner) => hasFeatures(runner.capabilities, situation.needs))) return undefined;
+    const which = runners.length === 1 ? 'the only runner' : `all ${runners.length} runners`;
+    return {
+      severity: 'blocked',
+      message: `the study has histories or derived outputs, and ${which} for "${situation.simulation}" ${runners.length === 1 ? 'is' : 'are'} too old to compute them`,
+      remedy: 'install the version of the coordinator on a runner and start it again',
+      runners: runners.slice(0, MOST_NAMED).map(({ id }) => id),
     };
   },
 });

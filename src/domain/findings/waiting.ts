@@ -1,48 +1,30 @@
 /** Findings about pending runs: why none starts, or not more of them. Only the first that applies is a finding. */
 import { plural } from '../plural.ts';
-import { executesPinned } from '../code-pin.ts';
-import { endsInTime, fits, freeCapacityOf, supports } from '../scheduling.ts';
-import type { Runner } from '../../contract/types.ts';
+import { canaryRuns, studyFailed, studyRunning } from '../probe/canary-finding.ts';
+import { fits, freeCapacityOf } from '../scheduling.ts';
 import {
+  ableRunners,
+  accepting,
   activeJobs,
   claimableJobs,
+  connected,
   gibibytes,
+  isLargeEnough,
   isOpen,
   listed,
   MOST_NAMED,
   type Rule,
   type Situation,
+  staysLongEnough,
+  supporting,
 } from './finding.ts';
 import { refusalsOf } from '../runner-settings.ts';
 import { launcherRules } from './launchers.ts';
-import { refusedBySettings } from './settings.ts';
+import { refusedBySettings, runnersTooOld } from './settings.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');
 const allOf = (count: number, which: string): string =>
   `${count === 1 ? 'the only runner' : `all ${count} runners`}${which} ${are(count)}`;
-
-const supporting = ({ runners, simulation }: Situation): Runner[] =>
-  runners.filter((runner) => supports(runner.capabilities, simulation));
-const connected = (it: Situation): Runner[] => supporting(it).filter(({ status }) => status !== 'Offline');
-const accepting = (it: Situation): Runner[] =>
-  connected(it).filter(({ status, accepting_jobs: accepts }) => status !== 'Maintenance' && accepts !== false);
-const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean =>
-  fits(demand, freeCapacityOf(capabilities, []));
-
-/** True when a run that starts now ends before the runner's machine is taken from it. */
-const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner): boolean =>
-  end === undefined || endsInTime(runLength, now, Date.parse(end));
-
-/** Connected runners that are not drained, large enough for one run, were they free, stay long enough, and have its code. */
-export const ableRunners = (it: Situation): Runner[] =>
-  connected(it).filter(
-    (runner) =>
-      runner.status !== 'Maintenance' &&
-      isLargeEnough(it, runner) &&
-      staysLongEnough(it, runner) &&
-      refusalsOf(runner.capabilities, it.container) === undefined &&
-      executesPinned(runner, { simulationName: it.simulation, ...it.pin }),
-  );
 
 const PAUSED: Rule = {
   code: 'paused',
@@ -57,10 +39,28 @@ const PAUSED: Rule = {
   },
 };
 
+const FILES_ELSEWHERE: Rule = {
+  code: 'files-elsewhere',
+  find({ awaited, jobsByStatus }) {
+    if (awaited === undefined) return undefined;
+    const [first] = awaited.runners;
+    if (first === undefined || awaited.runs < jobsByStatus.Pending) return undefined;
+    const more = awaited.runners.length > 1 ? ` and ${plural(awaited.runners.length - 1, 'more runner')}` : '';
+    return {
+      severity: 'blocked',
+      message: `${plural(awaited.runs, 'pending run')} must wait for runner ${first}${more}, which ${awaited.runners.length > 1 ? 'are' : 'is'} not connected and has the files of the finished runs`,
+      remedy: `start runner ${first} again, with its id and its output root; or cancel the study`,
+      count: awaited.runs,
+      runners: awaited.runners.slice(0, MOST_NAMED),
+    };
+  },
+};
+
 const CANARY_FAILED: Rule = {
   code: 'canary-failed',
-  find({ canary }) {
+  find({ canary, batchId }) {
     if (canary?.isFailed !== true) return undefined;
+    if (canary.study !== undefined) return studyFailed(batchId, canary.withheld, canary.study);
     return {
       severity: 'blocked',
       message: `too few canary runs have completed: ${plural(canary.withheld, 'other run')} must wait`,
@@ -71,14 +71,12 @@ const CANARY_FAILED: Rule = {
   },
 };
 
-const canaryRuns = (runs: number): string =>
-  runs === 1 ? 'the canary run is' : runs === 2 ? 'both canary runs are' : `two thirds of the ${runs} canary runs are`;
-
 const CANARY_RUNNING: Rule = {
   code: 'canary-running',
   find(situation) {
     const { canary } = situation;
     if (canary === undefined || canary.isFailed || claimableJobs(situation) > 0) return undefined;
+    if (canary.study !== undefined) return studyRunning(situation.batchId, canary.withheld, canary.study);
     return {
       severity: 'waiting',
       message: `${plural(canary.withheld, 'run')} must wait until ${canaryRuns(canary.runs)} Completed`,
@@ -288,8 +286,8 @@ const RUNNING: Rule = {
 /** In the order in which they are tried: each may rely on those before it. */
 const CHAIN: readonly Rule[] = [
   PAUSED,
+  FILES_ELSEWHERE,
   CANARY_FAILED,
-  CANARY_RUNNING,
   LAST_RUNS,
   ...launcherRules((it) => ableRunners(it).length > 0),
   NO_RUNNER,
@@ -297,9 +295,12 @@ const CHAIN: readonly Rule[] = [
   ALL_OFFLINE,
   ALL_DRAINED,
   NO_SLOTS,
+  runnersTooOld(accepting),
   TOO_LARGE,
   SETTINGS_REFUSE,
   LIFETIME_TOO_SHORT,
+  // A pool that cannot execute a run of the study cannot execute one of its canary study either.
+  CANARY_RUNNING,
   CAP_REACHED,
   AUDIT_WAITS,
   STARTING,

@@ -111,3 +111,7 @@ export function createdSentence(
   if (previous === undefined) return `study ${studyId} is new`;
   return `study ${studyId} is another study than ${previous}; changed: ${memberNames(changed, version).join(', ')}`;
 }
+
+/** The sentence about a study that was created although a study has its design: the canary study of that one has failed. */
+export const afterCanarySentence = (studyId: string, failed: string): string =>
+  `study ${studyId} is new: study ${failed} has the same design, and no run of it was executed, since its canary study has failed`;

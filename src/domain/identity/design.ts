@@ -1,6 +1,7 @@
 /** The design of a study, as a digest by which it is found again, and the members in which two submissions differ. Pure. */
 import { createHash } from 'node:crypto';
 import type { BatchSubmission } from '../../contract/types.ts';
+import { historyName } from '../histories/points.ts';
 import { MEMBERS, type Member, type Part } from './members.ts';
 import { valuesOf } from './values.ts';
 
@@ -10,8 +11,8 @@ const COUNT = MEMBERS.filter((it) => it.part === 'count');
 const RUN_IDS = COUNT.filter((it) => it.pointer.endsWith('/run_ids'));
 
 /**
- * The submission with the identity of its function alone, its source where that is known, else the digest of its bytes; and with the size of
- * its replicates for their number, which grows with the runs.
+ * The submission with the identity of its function alone, its source where that is known, else the digest of its bytes; with the size of
+ * its replicates for their number, which grows with the runs; and with the name of each history.
  */
 function identified({ code: _, ...submission }: BatchSubmission): object {
   const { simulation, monte_carlo: design } = submission.config;
@@ -19,7 +20,10 @@ function identified({ code: _, ...submission }: BatchSubmission): object {
   const code = source === undefined ? simulation.code : { source, python };
   const { replicates } = design;
   const sized = typeof replicates === 'number' ? { ...design, replicates: design.runs / replicates } : design;
-  return { ...submission, config: { ...submission.config, simulation: { ...simulation, code }, monte_carlo: sized } };
+  const config = { ...submission.config, simulation: { ...simulation, code }, monte_carlo: sized };
+  const { histories } = config;
+  if (histories != null) config.histories = histories.map((it) => ({ ...it, name: historyName(it) }));
+  return { ...submission, config };
 }
 
 /** SHA-256 (64 hex digits) of the design without its seed, which is drawn where a submission has none: equal for equal designs. */

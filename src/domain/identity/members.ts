@@ -34,6 +34,8 @@ const DESIGN = '/config/monte_carlo';
 const COMPUTE = '/config/compute';
 const RULES = '/config/early_termination';
 const TELEMETRY = '/config/telemetry';
+const HISTORY = '/config/histories/*';
+const DERIVED = '/config/derived/*';
 
 /** The members in the order of the submission. */
 export const MEMBERS: readonly Member[] = [
@@ -82,6 +84,18 @@ export const MEMBERS: readonly Member[] = [
   member('/config/correlations/*/parameters', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/correlations/*/rank', 'design', 'parameters', 'It draws other parameters.'),
   member('/config/adaptive/algorithm', 'design', 'none', 'It chooses the runs.'),
+  member('/config/adaptive/requirement', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/studies', 'design', 'none', 'How many studies are answered together.', 2),
+  member('/config/adaptive/population', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/level_probability', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/width', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/tune_runs', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/confirm_runs', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/confirm_part', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/confidence', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/relative_half_width', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/stop_when_settled', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
+  member('/config/adaptive/unknown', 'design', 'none', 'Rounds of a study of rare events follow from it.'),
 
   member(
     `${COMPUTE}/container/image`,
@@ -116,7 +130,26 @@ export const MEMBERS: readonly Member[] = [
   member(`${TELEMETRY}/buffer_flush_interval_seconds`, 'execution', 'none', 'The numbers in the files are the same.'),
   member(`${TELEMETRY}/live`, 'execution', 'none', 'Who may look while a run lasts.', false),
 
+  member(`${HISTORY}/name`, 'design', 'direct', 'The history is stored under it. Absent: the variable.'),
+  member(`${HISTORY}/variable`, 'design', 'direct', 'Another variable is another history.'),
+  member(`${HISTORY}/at/from`, 'design', 'direct', 'The history is stored at these times.'),
+  member(`${HISTORY}/at/to`, 'design', 'direct', 'The history is stored at these times.'),
+  member(`${HISTORY}/at/step`, 'design', 'direct', 'The history is stored at these times.'),
+  member(`${HISTORY}/at/points`, 'design', 'direct', 'The history is stored at these times.'),
+  member(`${HISTORY}/interpolation`, 'design', 'direct', 'The values between samples follow from it.', 'linear'),
+  member(`${HISTORY}/origin`, 'design', 'direct', 'The times of the history count from it.'),
+  member(`${HISTORY}/units`, 'judgement', 'none', 'Units of a history, for people.', ''),
+  member(`${DERIVED}/name`, 'design', 'direct', 'The result has the output under it.'),
+  member(`${DERIVED}/take`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/telemetry`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/while`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/at`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/band`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/expression`, 'design', 'direct', 'It computes the output.'),
+  member(`${DERIVED}/units`, 'judgement', 'none', 'Units of an output, for people.', ''),
+
   member('/policy/canary_runs', 'execution', 'none', 'The order in which runs are released.'),
+  member('/policy/canary', 'execution', 'none', 'A study of its own that has to complete first.'),
   member('/policy/max_failures', 'execution', 'none', 'When a study is given up.'),
   member('/policy/stop_when', 'design', 'none', 'A confidence holds for the rule that was fixed before the first run.'),
   member(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { sortedNames } from '../../base/text/sorted-names.ts';
 import type { BatchConfig, BatchSubmission } from '../../contract/types.ts';
-import { PROBE_LABEL } from './plan.ts';
+import { PROBE_LABEL } from './canary-design.ts';
 
 /** Whether a study is a probe by its label and its form; only its rows say of which study. */
 export const isProbe = ({ config, labels = {} }: Pick<BatchSubmission, 'config' | 'labels'>): boolean =>

@@ -5,13 +5,12 @@
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { sortedNames } from '../../base/text/sorted-names.ts';
 import { quantileFunction } from '../../base/distributions/table.ts';
+import { PROBE_LABEL } from './canary-design.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, BatchSubmission, DispersionConfig, Fault } from '../../contract/types.ts';
 
 /** The quantiles of an input that is probed. */
 export const PROBED = { low: 0.01, nominal: 0.5, high: 0.99 } as const;
-/** The label of a probe: the name of its study. */
-export const PROBE_LABEL = 'probe';
 const CLIENT_LABELS = 'simbatch.';
 
 /** A dispersed input, and its values in the runs of a probe. */
@@ -78,13 +77,17 @@ export function probeDesign({ dispersions }: BatchConfig, corners = false): Prob
     const { low, nominal, high } = PROBED;
     return [{ name: input, units: dispersion.units, low: at(low), nominal: at(nominal), high: at(high) }];
   });
+  return { inputs, roles: rolesOf(inputs, corners) };
+}
+
+/** The roles of the runs of a probe, in their order. */
+export function rolesOf(inputs: readonly ProbedInput[], corners: boolean): ProbeRole[] {
   const ends = ['low', 'high'] as const;
-  const roles: ProbeRole[] = [
+  return [
     { kind: 'nominal' },
     ...inputs.flatMap(({ name }) => ends.map((end): ProbeRole => ({ kind: 'input', name, end }))),
     ...(corners ? ends.map((end): ProbeRole => ({ kind: 'corner', end })) : []),
   ];
-  return { inputs, roles };
 }
 
 /** Returns the probe of a study, as `probeDesign` does, with its submission and its rows. */
@@ -104,28 +107,36 @@ export function valueOf(it: ProbedInput, role: ProbeRole): number {
   return it[role.end];
 }
 
-/** The study without everything that makes runs a sample or judges them. */
-function probeSubmission({ config, ...rest }: BatchSubmission, runs: number): BatchSubmission {
+/** The rows of a probe as the round of an adaptive study. */
+function probeSubmission(submission: BatchSubmission, runs: number): BatchSubmission {
+  const { config } = submission;
+  const chosen = { type: 'chosen' as const, lower: null, upper: null };
+  const dispersions = Object.entries(config.dispersions).map(([input, it]) => [
+    input,
+    it.distribution.type === 'fixed' ? it : { ...it, distribution: chosen },
+  ]);
+  return asProbe(submission, {
+    monte_carlo: { runs, sampling_method: 'adaptive', seed: config.monte_carlo.seed ?? null },
+    adaptive: { algorithm: 'external' },
+    dispersions: Object.fromEntries(dispersions) as typeof config.dispersions,
+  });
+}
+
+/** The study with another design, without everything that makes runs a sample or judges them, and with the label of a probe. */
+export function asProbe(
+  { config, ...rest }: BatchSubmission,
+  design: Pick<BatchConfig, 'monte_carlo' | 'dispersions' | 'adaptive'>,
+): BatchSubmission {
   const { correlations: _, ...kept } = config;
   const { priority, code } = rest.policy ?? {};
   const { requirements: _r, runs_override: _o, policy: _p, ...members } = rest;
   const policy = { ...(priority === undefined ? {} : { priority }), ...(code === undefined ? {} : { code }) };
   // The Python client finds a study of its own by such a label, and the probe is another one.
   const labels = Object.entries(rest.labels ?? {}).filter(([key]) => !key.startsWith(CLIENT_LABELS));
-  const chosen = { type: 'chosen' as const, lower: null, upper: null };
-  const dispersions = Object.entries(config.dispersions).map(([input, it]) => [
-    input,
-    it.distribution.type === 'fixed' ? it : { ...it, distribution: chosen },
-  ]);
   return {
     ...members,
     labels: { ...Object.fromEntries(labels), [PROBE_LABEL]: rest.name.slice(0, LIMITS.labelValueLength) },
     ...(Object.keys(policy).length === 0 ? {} : { policy }),
-    config: {
-      ...kept,
-      monte_carlo: { runs, sampling_method: 'adaptive', seed: config.monte_carlo.seed ?? null },
-      adaptive: { algorithm: 'external' },
-      dispersions: Object.fromEntries(dispersions) as typeof config.dispersions,
-    },
+    config: { ...kept, ...design },
   };
 }

@@ -30,7 +30,7 @@ export interface ProbeChange {
 export interface ProbedEnd {
   run_id: number;
   class: string;
-  changes: readonly ProbeChange[];
+  changes: ProbeChange[];
 }
 
 /**
@@ -48,7 +48,7 @@ export interface ProbeRow extends ProbedInput {
 
 export interface ProbeTable {
   nominal: Pick<ProbeRun, 'run_id' | 'class' | 'outputs'>;
-  inputs: readonly ProbeRow[];
+  inputs: ProbeRow[];
   /** All inputs low, and all inputs high; absent unless they were asked for. */
   corners?: { low: ProbedEnd; high: ProbedEnd };
 }

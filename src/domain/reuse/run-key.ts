@@ -3,9 +3,10 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { BatchConfig, CodeIdentity } from '../../contract/types.ts';
+import { historyName, pointsOf } from '../histories/points.ts';
 
 /** The members of a study that the keys of its runs contain. */
-export type KeyedConfig = Pick<BatchConfig, 'simulation' | 'early_termination'> & {
+export type KeyedConfig = Pick<BatchConfig, 'simulation' | 'early_termination' | 'histories' | 'derived'> & {
   compute: { container: Pick<BatchConfig['compute']['container'], 'environment'> };
   telemetry: Pick<BatchConfig['telemetry'], 'sampling_rate_hz' | 'variables'>;
 };
@@ -23,7 +24,7 @@ export interface KeyedRun {
 
 /** Returns the key of a run, 64 hex digits. */
 export function runKey(config: KeyedConfig, { code, parameters, randomSeed, draw }: KeyedRun): string {
-  const key = new KeyWriter('simbatch-run-key/1');
+  const key = new KeyWriter(`simbatch-run-key/${versionOf(config)}`);
   key.study(config);
   key.bytes(Buffer.from(code.digest, 'hex'));
   key.text(code.image ?? '');
@@ -44,11 +45,15 @@ export function runKey(config: KeyedConfig, { code, parameters, randomSeed, draw
  * @param seed the seed in use, in decimal digits.
  */
 export function keyGroup(config: KeyedConfig, seed: string): string {
-  const key = new KeyWriter('simbatch-key-group/1');
+  const key = new KeyWriter(`simbatch-key-group/${versionOf(config)}`);
   key.study(config);
   key.text(seed);
   return key.digest();
 }
+
+/** 2 for a study with histories or derived outputs, whose keys contain them. */
+const versionOf = ({ histories, derived }: KeyedConfig): 1 | 2 =>
+  (histories?.length ?? 0) + (derived?.length ?? 0) === 0 ? 1 : 2;
 
 /** Writes the members of a key: a text as its length and its UTF-8 bytes, numbers in little-endian order. */
 class KeyWriter {
@@ -58,7 +63,8 @@ class KeyWriter {
     this.#hash = createHash('sha256').update(`${format}\0`, 'latin1');
   }
 
-  study({ simulation, compute, early_termination: rules, telemetry }: KeyedConfig): void {
+  study(config: KeyedConfig): void {
+    const { simulation, compute, early_termination: rules, telemetry } = config;
     this.text(simulation.name);
     this.text(simulation.version);
     this.double(simulation.duration_minutes);
@@ -82,6 +88,29 @@ class KeyWriter {
     const variables = sorted(new Set(telemetry.variables));
     this.count(variables.length);
     for (const name of variables) this.text(name);
+    if (versionOf(config) === 2) this.#histories(config);
+  }
+
+  #histories({ histories, derived }: KeyedConfig): void {
+    this.count(histories?.length ?? 0);
+    for (const history of histories ?? []) {
+      const { variable, at, interpolation = 'linear', origin = '' } = history;
+      for (const it of [historyName(history), variable, interpolation, origin]) this.text(it);
+      this.doubles(pointsOf(at));
+    }
+    this.count(derived?.length ?? 0);
+    for (const {
+      name,
+      take = '',
+      telemetry = '',
+      while: condition = '',
+      at = '',
+      band = [],
+      expression = '',
+    } of derived ?? []) {
+      for (const it of [name, take, telemetry, condition, at, expression]) this.text(it);
+      this.doubles(band);
+    }
   }
 
   bytes(value: Uint8Array): void {
@@ -104,6 +133,11 @@ class KeyWriter {
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(value);
     this.#hash.update(bytes);
+  }
+
+  doubles(values: ArrayLike<number>): void {
+    this.count(values.length);
+    for (let at = 0; at < values.length; at += 1) this.double(values[at]!);
   }
 
   digest(): string {

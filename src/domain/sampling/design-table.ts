@@ -4,7 +4,7 @@
  */
 import type { RunSelection } from '../runs/run-selection.ts';
 import { csvField } from '../../base/text/csv.ts';
-import type { Sampler } from './sampler.ts';
+import type { Sampler } from './run-values.ts';
 
 export const DESIGN_FORMATS = ['csv', 'ndjson', 'json'] as const;
 export type DesignFormat = (typeof DESIGN_FORMATS)[number];

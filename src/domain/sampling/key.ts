@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SamplingMethod } from '../../contract/types.ts';
+import type { RARE_EVENT_ALGORITHM } from '../../contract/enums.ts';
 
 /**
  * Eight uint32 words: SHA-256 over scheme, method, seed in decimal and name, separated by zero bytes; replicate r > 0 writes the method as
@@ -12,7 +13,7 @@ import type { SamplingMethod } from '../../contract/types.ts';
  */
 export function deriveKey(
   scheme: string,
-  method: SamplingMethod,
+  method: SamplingMethod | typeof RARE_EVENT_ALGORITHM,
   seedDecimal: string,
   name: string,
   replicate = 0,

@@ -12,6 +12,8 @@ export const TAG_OWEN_TAIL = 5;
 export const TAG_NOISE_FLOOR = 6;
 export const TAG_AUDIT = 7;
 export const TAG_BAND = 8;
+export const TAG_RARE_NORMALS = 9;
+export const TAG_RARE_CHOICE = 10;
 export const TAG_BOOTSTRAP = 11;
 export const TAG_DRAWN_ROWS = 12;
 

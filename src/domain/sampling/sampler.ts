@@ -5,7 +5,7 @@
 import { seedToDecimal } from '../seed.ts';
 import { sortedNames } from '../../base/text/sorted-names.ts';
 import { distributionEntry, quantileFunction } from '../../base/distributions/table.ts';
-import type { RunRow } from '../adaptive/rows.ts';
+import type { RowSpace } from '../../contract/enums.ts';
 import type {
   BatchConfig,
   Correlation,
@@ -22,6 +22,8 @@ import { monteCarloUniforms } from './designs/monte-carlo.ts';
 import { quasiMonteCarloUniforms } from './designs/quasi-monte-carlo.ts';
 import { type DrawnParameter, saltelliDesign, saltelliUniforms } from './designs/saltelli.ts';
 import { directionNumbers } from './designs/sobol.ts';
+import { type RowOf, type Sampler, withMembers } from './run-values.ts';
+import { AdaptiveSampler, NormalSampler } from './row-samplers.ts';
 
 /** The algorithm of this version, stored with each batch: a later algorithm gets a new name and leaves old studies as they were. */
 export const SAMPLING_SCHEME = 'mc-sampler/1';
@@ -38,26 +40,9 @@ export interface SamplingPlan {
   /** The blocks of a `saltelli` design. */
   design?: { second_order?: boolean } | null;
   correlations?: readonly Correlation[] | null;
+  /** The space of the rows of an adaptive study; `parameters` when absent. */
+  space?: RowSpace;
 }
-
-/** Gives any run's parameters. Not for concurrent use from several threads; made in some 10 us a parameter, so keep it for the batch. */
-export interface Sampler {
-  /** The dispersions' names in the order of `sampleInto` and `uniforms`: sorted by UTF-16 code unit. */
-  readonly names: readonly string[];
-  /** How many runs there are. Every `run` below must be an integer in [0, runs), else a RangeError is thrown. */
-  readonly runs: number;
-  /** Writes the run's values, in the dispersions' units, to `out` in the order of `names`. */
-  sampleInto(run: number, out: Float64Array): void;
-  /** The run's values by name; none for a run whose row is lost. Serializes with JSON.stringify whatever the names are. */
-  parameters(run: number): Record<string, number>;
-  /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN where no random number is used (`fixed`, `table`). */
-  uniforms(run: number): Float64Array;
-  /** Of an adaptive study: the run whose random draw the run has; undefined where damage to the data directory has lost its row. */
-  drawOf?(run: number): number | undefined;
-}
-
-/** Returns the stored row of a run of an adaptive study; undefined where it is lost. @throws an error for a run of no round */
-export type RowOf = (run: number) => RunRow | undefined;
 
 type Uniforms = (run: number) => number;
 
@@ -80,12 +65,13 @@ const SCHEMES: ReadonlyMap<string, typeof METHODS> = new Map([[SAMPLING_SCHEME, 
 
 /** The sampler of a stored or submitted study with the seed that is used; see `createSampler`. */
 export function studySampler(
-  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>,
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'adaptive'>,
   seed: Seed,
   scheme: string = SAMPLING_SCHEME,
   rowOf?: RowOf,
 ): Sampler {
-  const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null };
+  const space: RowSpace = config.adaptive?.algorithm === 'rare_event' ? 'normal' : 'parameters';
+  const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null, space };
   return createSampler(config.dispersions, plan, scheme, rowOf);
 }
 
@@ -107,6 +93,8 @@ export function createSampler(
     );
   }
   const isAdaptive = monteCarlo.sampling_method === 'adaptive';
+  if (isAdaptive && monteCarlo.space === 'normal')
+    return new NormalSampler(dispersions, monteCarlo.runs, monteCarlo.correlations ?? [], rowOf);
   const method = drawingMethod(monteCarlo.sampling_method);
   const runs = isAdaptive ? DRAWS : monteCarlo.runs;
   const seedDecimal = seedToDecimal(monteCarlo.seed);
@@ -234,10 +222,6 @@ class IndependentSampler implements Sampler {
   }
 }
 
-/** Returns an object with these members. Parsed, so that `__proto__` is one too, and with values that no integer may replace. */
-const withMembers = (names: readonly string[]): Record<string, number> =>
-  JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:0.5`).join(',')}}`) as Record<string, number>;
-
 /** Joins the uniforms of correlated parameters before the values are computed. */
 class CorrelatedSampler extends IndependentSampler {
   readonly #copulas: readonly ((uniforms: Float64Array) => void)[];
@@ -269,52 +253,5 @@ class CorrelatedSampler extends IndependentSampler {
     const argumentOf = this.arguments;
     for (let at = 0; at < argumentOf.length; at++) out[at] = argumentOf[at]!(run);
     for (const join of this.#copulas) join(out);
-  }
-}
-
-/** Gives each run the numbers of its row, and all else of the draw that the row names. */
-class AdaptiveSampler implements Sampler {
-  readonly names: readonly string[];
-  readonly runs: number;
-  readonly #draws: Sampler;
-  readonly #chosen: readonly number[];
-  readonly #chosenNames: readonly string[];
-  readonly #rowOf: RowOf;
-
-  /** `chosen`: the places of the chosen names among all names. */
-  constructor(draws: Sampler, runs: number, chosen: readonly number[], rowOf: RowOf) {
-    this.names = draws.names;
-    this.runs = runs;
-    this.#draws = draws;
-    this.#chosen = chosen;
-    this.#chosenNames = chosen.map((place) => draws.names[place]!);
-    this.#rowOf = rowOf;
-  }
-
-  sampleInto(run: number, out: Float64Array): void {
-    const row = this.#rowOf(run);
-    if (row === undefined) return void out.fill(Number.NaN);
-    const { draw, values, offset } = row;
-    this.#draws.sampleInto(draw, out);
-    for (let at = 0; at < this.#chosen.length; at++) out[this.#chosen[at]!] = values[offset + at]!;
-  }
-
-  parameters(run: number): Record<string, number> {
-    const row = this.#rowOf(run);
-    if (row === undefined) return {};
-    const { draw, values, offset } = row;
-    const parameters = this.#draws.parameters(draw);
-    // Each name is a member already, so that `__proto__` is one too.
-    for (let at = 0; at < this.#chosen.length; at++) parameters[this.#chosenNames[at]!] = values[offset + at]!;
-    return parameters;
-  }
-
-  uniforms(run: number): Float64Array {
-    const row = this.#rowOf(run);
-    return row === undefined ? new Float64Array(this.names.length).fill(Number.NaN) : this.#draws.uniforms(row.draw);
-  }
-
-  drawOf(run: number): number | undefined {
-    return this.#rowOf(run)?.draw;
   }
 }

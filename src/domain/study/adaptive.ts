@@ -1,7 +1,8 @@
 /** The rules of adaptive studies, whose runs are appended in rounds: what such a study must and must not say. Accepts incomplete input. */
 import { member } from '../../base/json/member.ts';
+import { rareFaults } from './rare-event/faults.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
-import type { Fault } from '../../contract/types.ts';
+import type { BatchSubmission, Fault } from '../../contract/types.ts';
 
 /** Members that fix the runs of a study in advance, or stop it: they contradict rounds. */
 const EXCLUDED: readonly (readonly string[])[] = [
@@ -23,11 +24,11 @@ export function adaptiveFaults(submission: unknown): Fault[] {
   }
   const missing = {
     pointer: '/config/adaptive',
-    detail: 'is missing; an adaptive study says {"algorithm": "external"}',
+    detail: 'is missing; an adaptive study says {"algorithm": "external"}, or {"algorithm": "rare_event"}',
   };
   return [
     ...(adaptive === undefined ? [missing] : []),
-    ...algorithmFaults(adaptive),
+    ...(isReadable(submission) ? rareFaults(submission) : []),
     ...EXCLUDED.filter((path) => (member(submission, ...path) ?? null) !== null).map((path) => ({
       pointer: path.map((name) => pointerToken(name)).join(''),
       detail: 'does not go with the sampling method adaptive, whose runs are appended in rounds; leave it out',
@@ -35,11 +36,23 @@ export function adaptiveFaults(submission: unknown): Fault[] {
   ];
 }
 
-/** The shape refuses any other algorithm; this says why. */
-function algorithmFaults(adaptive: unknown): Fault[] {
-  if (member(adaptive, 'algorithm') !== 'rare_event') return [];
-  const detail = 'is "rare_event", which is not available in this version; "external" is: clients append the rounds';
-  return [{ pointer: '/config/adaptive/algorithm', detail }];
+/** True for a study of rare events whose members are of their types, so that they can be checked further. */
+function isReadable(submission: unknown): submission is BatchSubmission {
+  const config = member(submission, 'config');
+  const adaptive = member(config, 'adaptive');
+  if (member(adaptive, 'algorithm') !== 'rare_event') return false;
+  const requirements = member(submission, 'requirements') ?? [];
+  const dispersions = member(config, 'dispersions');
+  const sizes = ['population', 'level_probability', 'width', 'tune_runs', 'confirm_runs', 'confirm_part'];
+  return (
+    sizes.every((name) => ['undefined', 'number'].includes(typeof member(adaptive, name))) &&
+    typeof member(config, 'monte_carlo', 'runs') === 'number' &&
+    Array.isArray(requirements) &&
+    requirements.every((it) => typeof it === 'object' && it !== null) &&
+    typeof dispersions === 'object' &&
+    dispersions !== null &&
+    Object.values(dispersions).every((it) => typeof member(it, 'distribution', 'type') === 'string')
+  );
 }
 
 /** Only the rows of an adaptive study give the numbers of chosen parameters. */

@@ -2,10 +2,8 @@
  * The grammar and the meaning of a termination condition: an operator and a number, such as `< 0` or `>=1.5e3`.
  * Used at submission (a fault is a 422) and by the runner's watchdog. Independent of telemetry and time.
  */
+import { compares, CONDITION_OPERATORS, type ConditionOperator } from '../../base/expressions/comparison.ts';
 import type { EarlyTerminationConfig, TerminationCondition } from '../../contract/types.ts';
-
-export const CONDITION_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
-export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
 
 export interface ParsedCondition {
   operator: ConditionOperator;
@@ -81,19 +79,10 @@ export const endingConditions = ({
   conditions,
 }: EarlyTerminationConfig): readonly TerminationCondition[] => (enabled && !shadow ? conditions : []);
 
-const COMPARISONS: Readonly<Record<ConditionOperator, (value: number, threshold: number) => boolean>> = {
-  '<': (value, threshold) => value < threshold,
-  '<=': (value, threshold) => value <= threshold,
-  '>': (value, threshold) => value > threshold,
-  '>=': (value, threshold) => value >= threshold,
-  '==': (value, threshold) => value === threshold,
-  '!=': (value, threshold) => value !== threshold,
-};
-
 /** True when `value` meets the condition. NaN meets none, not even `!=`; infinities compare as usual. */
 export function meets(condition: ParsedCondition | ParsedRange, value: number): boolean {
   if (condition.operator === '..') return condition.low <= value && value <= condition.high;
-  return !Number.isNaN(value) && COMPARISONS[condition.operator](value, condition.threshold);
+  return compares(value, condition.operator, condition.threshold);
 }
 
 /** The variables that the conditions name, each once and in order; none when early termination is off. */

@@ -1,8 +1,12 @@
 /** How the runs of a study were chosen, as far as statistics of them depend on it. */
-import type { BatchConfig, SamplingMethod } from '../../contract/types.ts';
+import type { BatchConfig, BatchSubmission, SamplingMethod } from '../../contract/types.ts';
+import { isCanary } from '../probe/canary-design.ts';
 
-/** `table`: rows that a user has chosen, of unknown dependence, whatever method draws the other inputs. */
-export type DesignMethod = SamplingMethod | 'table';
+/**
+ * `table`: rows that a user has chosen, of unknown dependence, whatever method draws the other inputs. `canary`: the nominal run and the corners of a
+ * canary study.
+ */
+export type DesignMethod = SamplingMethod | 'table' | 'canary';
 
 /** The limits of statistics about runs that are not a sample of the dispersions. */
 export interface NoSample {
@@ -23,6 +27,15 @@ const NO_SAMPLE: ReadonlyMap<DesignMethod, NoSample> = new Map([
     },
   ],
   [
+    'canary',
+    {
+      code: 'canary-design',
+      message:
+        'these runs were chosen: every input at its median, or all inputs at one end; means, quantiles and rates are those of the chosen rows, not of the system',
+      why: 'the runs were chosen',
+    },
+  ],
+  [
     'saltelli',
     {
       code: 'saltelli-design',
@@ -39,11 +52,13 @@ export const noSampleOf = (method: DesignMethod): NoSample | undefined => NO_SAM
 /** True for the code of such a limit. */
 export const limitsStatistics = (code: string): boolean => [...NO_SAMPLE.values()].some((it) => it.code === code);
 
-/** The sampling method; `table` where an input that varies has its values in a table. */
+/** The sampling method; `table` where an input that varies has its values in a table, `canary` of a canary study. */
 export function designMethod({
-  dispersions,
-  monte_carlo,
-}: Pick<BatchConfig, 'dispersions' | 'monte_carlo'>): DesignMethod {
+  config,
+  labels,
+}: Pick<BatchSubmission, 'labels'> & { config: Pick<BatchConfig, 'dispersions' | 'monte_carlo'> }): DesignMethod {
+  const { dispersions, monte_carlo } = config;
+  if (isCanary({ config, labels })) return 'canary';
   if (NO_SAMPLE.has(monte_carlo.sampling_method)) return monte_carlo.sampling_method;
   const hasTable = Object.values(dispersions).some(
     ({ distribution: it }) => it.type === 'table' && it.values.some((value) => value !== it.values[0]),

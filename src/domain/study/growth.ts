@@ -49,7 +49,9 @@ export function extensionOf(
   if (design.sampling_method === 'adaptive') {
     throw new SimbatchError(
       'not-extendable',
-      'the runs of an adaptive study are appended in rounds, up to its budget; submit a study with a larger one',
+      submission.config.adaptive?.algorithm === 'rare_event'
+        ? 'the rounds of a study of rare events follow from its submission, and it is not extended; submit it with more `confirm_runs`, with a larger budget, or with another seed'
+        : 'the runs of an adaptive study are appended in rounds, up to its budget; submit a study with a larger one',
     );
   }
   const completes = runs === design.runs && inUse.end < runs;

@@ -48,6 +48,7 @@ export function precisionFaults(submission: unknown): Fault[] {
   const entries = given.map((it): Entry => (typeof it === 'object' && it !== null ? (it as Entry) : {}));
   const outputs = member(submission, 'outputs');
   const declared = typeof outputs === 'object' && outputs !== null ? Object.keys(outputs) : [];
+  if (declared.length > 0) declared.push(...derivedNames(submission));
   return entries.flatMap((entry, index) =>
     [
       ...outputFaults(entry, declared),
@@ -57,6 +58,13 @@ export function precisionFaults(submission: unknown): Fault[] {
       ...repeatFaults(entry, entries.slice(0, index)),
     ].map(([name, detail]) => ({ pointer: `/policy/precision/${index}${name === '' ? '' : `/${name}`}`, detail })),
   );
+}
+
+/** The names of the derived outputs, which need no other declaration. */
+function derivedNames(submission: unknown): string[] {
+  const derived = member(submission, 'config', 'derived');
+  const names = Array.isArray(derived) ? derived.map((it) => member(it, 'name')) : [];
+  return names.filter((it) => typeof it === 'string');
 }
 
 /** Runs of a replicate in the remedy: enough to be worth it, few enough for many replicates. */

@@ -3,12 +3,15 @@
  * overflowing distributions. It accepts incomplete input, so that these faults are reported together with the schema's.
  */
 import { parseCondition } from './condition.ts';
+import { canaryFaults } from '../probe/canary.ts';
 import { contentFaults } from './requirement-content.ts';
 import { functionFaults } from './function-code.ts';
 import { precisionFaults } from './precision.ts';
 import { storePrefixFault } from './store-prefix.ts';
 import { member } from '../../base/json/member.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
+import { derivedFaults } from '../histories/derived-faults.ts';
+import { historyFaults } from '../histories/history-faults.ts';
 import { parseCpu, parseMemory } from '../quantity.ts';
 import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
@@ -36,10 +39,13 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...environmentFaults(member(config, 'compute')),
     ...storageFaults(member(member(config, 'telemetry'), 'storage')),
     ...conditionFaults(member(config, 'early_termination')),
+    ...historyFaults(config),
+    ...derivedFaults(config),
     ...requirementFaults(member(submission, 'requirements')),
     ...stopFaults(submission),
     ...precisionFaults(submission),
     ...adaptiveFaults(submission),
+    ...canaryFaults(submission),
     ...functionFaults(member(config, 'simulation'), member(submission, 'code')),
   ];
 }

@@ -1,7 +1,7 @@
 /** Sends a file of a run, or a range of it. Nothing in it is ever executed by a browser: it is a download, without scripts. */
 import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
-import { mediaTypeOf } from '../../domain/runs/file-path.ts';
+import { mediaTypeOf } from '../../domain/files/file-path.ts';
 import type { FileRedirect } from '../../coordinator/files/place.ts';
 import type { FileAnswer } from '../answers.ts';
 import type { Clock } from '../../base/clock.ts';

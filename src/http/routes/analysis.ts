@@ -1,11 +1,11 @@
 /** Routes of questions about a study; see docs/analysis.md. */
 import { type Question, parametersOf } from '../../analysis/question.ts';
 import { QUESTIONS, type QuestionName } from '../../analysis/questions.ts';
-import { type FAMILY, TABLE_QUERY, type WAIT } from '../../contract/answers/queries.ts';
+import { type FAMILY, HISTORIES_QUERY, TABLE_QUERY, type WAIT } from '../../contract/answers/queries.ts';
 import { StudyTable } from '../../contract/answers/table.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { QueryOf } from '../../contract/queries.ts';
-import type { TableFormat } from '../../contract/types.ts';
+import type { HistoryFormat, TableFormat } from '../../contract/types.ts';
 import { malformed } from '../request/query.ts';
 import type { RawAnswer } from '../answers.ts';
 import { type Route, routesOf } from '../route.ts';
@@ -41,6 +41,9 @@ const TABLE_TYPES: Readonly<Record<TableFormat, string>> = {
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
+const { ndjson, csv, parquet, arrow } = TABLE_TYPES;
+const HISTORY_TYPES: Readonly<Record<HistoryFormat, string>> = { ndjson, csv, parquet, arrow };
+
 export const analysisRoutes = [
   route({
     method: 'GET',
@@ -65,6 +68,27 @@ export const analysisRoutes = [
       if (answer.state === 'unchanged') return { tag: answer.tag, media: TABLE_TYPES[format] };
       const { body, tag, next, matched } = answer;
       return { body, tag, next, total: matched, media: TABLE_TYPES[format] };
+    },
+  }),
+  route({
+    method: 'GET',
+    scope: 'read',
+    path: '/batches/{batch_id}/histories',
+    operationId: 'getHistories',
+    summary: 'Read a history of the runs of a batch',
+    description:
+      'One history of all runs that left it, or of those that a condition selects, in run order: a row for each run and time (`run_id`, `time`, `value`), or with `wide=true` one for each run. A missing value is null in NDJSON, an empty field in CSV, and NaN in Parquet and Arrow.',
+    answer: 'raw',
+    media: Object.values(HISTORY_TYPES),
+    isTagged: true,
+    errors: ['answer-too-large'],
+    query: HISTORIES_QUERY,
+    handle: async (coordinator, { id, query, preferred, isKnown, abandoned }): Promise<RawAnswer> => {
+      const { format = preferred(HISTORY_TYPES), name, where, wide } = query;
+      const request = { batchId: id, family: query.family === 'true', name, where, format, wide: wide === 'true' };
+      const answer = await coordinator.histories(request, { isKnown, abandoned: abandoned() });
+      const media = HISTORY_TYPES[format];
+      return answer.state === 'unchanged' ? { tag: answer.tag, media } : { body: answer.body, tag: answer.tag, media };
     },
   }),
   ...QUESTIONS.map((it) => questionRoute(it as unknown as Question)),

@@ -3,6 +3,7 @@ import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import * as uploads from '../../contract/resources/uploads.ts';
 import * as files from '../../contract/resources/files.ts';
+import * as extraction from '../../contract/extraction/extraction.ts';
 import * as live from '../../contract/resources/live-telemetry.ts';
 import { FILE_PART_QUERY, FILE_QUERY, READ_FILE_QUERY } from '../../contract/queries.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -137,6 +138,18 @@ export const filesRoutes = [
     response: uploads.CheckpointCompleteResponse,
     errors: ['stale-attempt', 'uploads-unavailable'],
     handle: (coordinator, call) => coordinator.completeCheckpoint(call.id, call.body),
+  }),
+  protocolRoute({
+    method: 'POST',
+    path: '/jobs/{job_id}/parent-files',
+    operationId: 'openParentFiles',
+    summary: 'Get the files that a run of an extraction reads',
+    description: 'For the runner of the current attempt: the result of the finished run, and where its files are.',
+    scope: 'runner',
+    body: { schema: extraction.ParentFilesRequest, limit: 'small' },
+    response: extraction.ParentFiles,
+    errors: ['stale-attempt', 'illegal-transition', 'uploads-unavailable'],
+    handle: (coordinator, call) => coordinator.parentFiles(call.id, call.body),
   }),
   protocolRoute({
     method: 'POST',

@@ -3,6 +3,7 @@ import * as audit from '../../contract/answers/audit.ts';
 import * as judgement from '../../contract/answers/goals/judgement.ts';
 import * as batches from '../../contract/resources/batches.ts';
 import * as growth from '../../contract/growth.ts';
+import * as extraction from '../../contract/extraction/extraction.ts';
 import { type Call, IDEMPOTENCY, routesOf } from '../route.ts';
 
 const route = routesOf('studies');
@@ -44,7 +45,7 @@ export const growthRoutes = [
     path: '/batches/{batch_id}/release',
     operationId: 'releaseBatch',
     summary: 'Release the runs after the canary runs',
-    description: 'The runs that wait for the canary runs may be assigned.',
+    description: 'The runs that wait for the canary runs, or for the canary study, may be assigned.',
     scope: 'submit',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
@@ -118,6 +119,31 @@ export const growthRoutes = [
     response: growth.AuditResponse,
     errors: ['illegal-transition', 'idempotency-key-reused'],
     handle: (coordinator, call) => coordinator.auditBatch(call.id, call.body, growing(call)),
+  }),
+  route({
+    method: 'POST',
+    path: '/batches/{batch_id}/extractions',
+    operationId: 'extractBatch',
+    summary: 'Ask finished runs a new question',
+    description:
+      'Creates a batch that computes derived outputs and histories of the telemetry that finished runs have left. No result of this batch changes.',
+    scope: 'submit',
+    body: { schema: extraction.ExtractionRequest, limit: 'submission' },
+    headers: IDEMPOTENCY,
+    response: extraction.ExtractionResponse,
+    errors: ['illegal-transition', 'idempotency-key-reused'],
+    handle: (coordinator, call) => coordinator.extractBatch(call.id, call.body, growing(call)),
+  }),
+  route({
+    method: 'GET',
+    path: '/batches/{batch_id}/extractions',
+    operationId: 'listExtractions',
+    summary: 'List the extractions of a batch',
+    description: 'Their names, how far they are, and the runs whose files were gone.',
+    scope: 'read',
+    answer: 'single',
+    response: extraction.ExtractionList,
+    handle: (coordinator, call) => coordinator.extractions(call.id),
   }),
   route({
     method: 'GET',

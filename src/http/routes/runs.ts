@@ -1,5 +1,6 @@
 /** Routes of jobs, the runs of a study. */
 import { CancelRequest } from '../../contract/resources/batches.ts';
+import { JobHistories } from '../../contract/histories/answers.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import { JOB_FILTER, PAGE_QUERY } from '../../contract/queries.ts';
 import { filterOf, list } from '../answers.ts';
@@ -49,6 +50,18 @@ export const runsRoutes = [
     answer: 'single',
     response: jobs.JobHistory,
     handle: (coordinator, call) => coordinator.jobHistory(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/jobs/{job_id}/histories',
+    operationId: 'getJobHistories',
+    summary: 'Read the histories of a job',
+    description: 'The telemetry variables that the study keeps of every run, at its times.',
+    scope: 'read',
+    answer: 'single',
+    response: JobHistories,
+    errors: ['result-not-ready'],
+    handle: (coordinator, call) => coordinator.jobHistories(call.id),
   }),
   route({
     method: 'POST',

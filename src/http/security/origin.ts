@@ -54,7 +54,8 @@ function isOwnHost(host: string, rules: OriginRules): boolean {
   return latest.isOwn;
 }
 
-function isAllowedHost(host: string, rules: OriginRules): boolean {
+/** Whether a Host header names loopback, an allowed host, or any address where all are accepted. */
+export function isAllowedHost(host: string, rules: OriginRules): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
   if (name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name)) return true;

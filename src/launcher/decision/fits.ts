@@ -1,4 +1,7 @@
 /** Which runs fit an allocation of a queue, and why others never do. Pure. */
+import { executesPinned } from '../../domain/code-pin.ts';
+import { featuresMissing } from '../../domain/histories/feature.ts';
+import { imageOf } from '../../domain/study/container-image.ts';
 import { isFunctions } from '../../domain/study/function-code.ts';
 import {
   BYTES_PER_GB,
@@ -9,7 +12,7 @@ import {
   type RunLength,
 } from '../../domain/scheduling.ts';
 import type { LauncherFinding } from '../../contract/enums.ts';
-import type { DemandGroup, RunnerCapabilities } from '../../contract/types.ts';
+import type { DemandGroup, RunnerCapabilities, RunnerEngine } from '../../contract/types.ts';
 import { ALLOWED, matchesAny, refusalsOf, type Refusals } from '../../domain/runner-settings.ts';
 import type { QueueConfig } from '../settings.ts';
 import { engineNamed } from '../engines/table.ts';
@@ -56,16 +59,38 @@ export const serves = (simulations: readonly string[], simulation: string): bool
 
 const gib = (bytes: number): string => String(Number((bytes / BYTES_PER_GB).toPrecision(3)));
 
-/** The variables and the image of the group that a runner with these settings refuses; undefined when it takes all. */
-export const refusedBy = (
-  settings: RunnerCapabilities,
-  { environment = [], image }: DemandGroup,
-): Refusals | undefined =>
-  refusalsOf(settings, { environment: Object.fromEntries(environment.map((it) => [it, ''])), image });
+/** The settings of a runner, and the code of its engines. */
+export interface RunnerSettings extends RunnerCapabilities {
+  engines?: readonly RunnerEngine[] | undefined;
+}
 
-/** The variables of the group that a runner takes only where its operator allows them. */
-export const furtherVariables = ({ environment = [] }: DemandGroup): string[] =>
-  environment.filter((it) => !matchesAny(it, ALLOWED));
+/** Why a runner with these settings gets no run of the group, each after `its runners`; empty when it does. */
+export function refusalsBy(settings: RunnerSettings, group: DemandGroup): string[] {
+  const { environment = [], image, features, simulation, code } = group;
+  const refused = refusalsOf(settings, { environment: Object.fromEntries(environment.map((it) => [it, ''])), image });
+  const missing = featuresMissing(settings, features);
+  const pinsCode = imageOf(image) === undefined ? {} : { image: imageOf(image) };
+  const pin = code === undefined ? {} : { pinsCode, ...(code === null ? {} : { pinnedCode: code }) };
+  const isOther = !executesPinned(
+    { capabilities: settings, engines: settings.engines },
+    { simulationName: simulation, ...pin },
+  );
+  return [
+    ...(refused === undefined ? [] : [`do not allow ${refusedNames(refused)}`]),
+    ...(isOther ? ['execute another code than the study pins'] : []),
+    ...(missing.length === 0 ? [] : [`are too old: they lack ${missing.join(', ')}`]),
+  ];
+}
+
+/** The questions that a runner of the queue answers before more than one is started for the group; empty: none. */
+export function questionsOf({ environment = [], code, simulation }: DemandGroup): string[] {
+  const variables = environment.filter((it) => !matchesAny(it, ALLOWED));
+  const isPinned = typeof code === 'string' && !isFunctions(simulation);
+  return [
+    ...(variables.length === 0 ? [] : [`allows ${variables.map((it) => JSON.stringify(it)).join(', ')}`]),
+    ...(isPinned ? ['executes the code that the study pins'] : []),
+  ];
+}
 
 /** `"WIND" of container.environment and the image "wing:2"`. */
 const refusedNames = ({ variables, image }: Refusals): string =>
@@ -80,7 +105,7 @@ const refusedNames = ({ variables, image }: Refusals): string =>
  * Why no run of the group ever fits an allocation of the queue; undefined when one does. `settings`: of the last runner of the queue, where
  * one is known.
  */
-export function misfitOf(queue: QueueConfig, group: DemandGroup, settings?: RunnerCapabilities): Misfit | undefined {
+export function misfitOf(queue: QueueConfig, group: DemandGroup, settings?: RunnerSettings): Misfit | undefined {
   const misfit = (why: string): Misfit => ({ code: 'no-capacity-fits', why });
   if (!serves(queue.serves, group.simulation)) return misfit(`its runners execute ${queue.serves.join(', ')} only`);
   const request = requestedBy(group);
@@ -103,10 +128,10 @@ export function misfitOf(queue: QueueConfig, group: DemandGroup, settings?: Runn
         : `a run takes ${seconds(length.meanMs)} s on average`;
     return { code: 'lifetime-too-short', why: `${takes}, and ${usable}` };
   }
-  const refused = settings === undefined ? undefined : refusedBy(settings, group);
-  if (refused !== undefined) {
-    const again = `after a change of their settings: simbatch launcher resume ${queue.name}`;
-    return { code: 'settings-refuse', why: `its runners do not allow ${refusedNames(refused)}; ${again}` };
+  const refused = settings === undefined ? [] : refusalsBy(settings, group);
+  if (refused.length > 0) {
+    const again = `after a change of them: simbatch launcher resume ${queue.name}`;
+    return { code: 'settings-refuse', why: `its runners ${refused.join(' and ')}; ${again}` };
   }
   const mismatch = engineNamed(queue.engine)?.mismatch(queue, group);
   return mismatch === undefined ? undefined : misfit(mismatch);

@@ -4,19 +4,20 @@
  */
 import { plural } from '../../domain/plural.ts';
 import { endsInTime, usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
-import type { DemandGroup, Runner, RunnerCapabilities } from '../../contract/types.ts';
+import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherLimits, QueueConfig } from '../settings.ts';
 import {
-  furtherVariables,
   lengthOf,
   misfitOf,
-  refusedBy,
+  questionsOf,
+  refusalsBy,
   requestedBy,
   runsThatFit,
   serves,
   usableMs,
   wholeCapacity,
   type Misfit,
+  type RunnerSettings,
 } from './fits.ts';
 import { Room } from './room.ts';
 import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';
@@ -36,7 +37,7 @@ export interface WantedInput {
   /** Why a queue submits nothing now (paused, delayed, frozen), as the end of a sentence; by its name. */
   blocked: ReadonlyMap<string, string>;
   /** The settings of the last runner of a queue, by its name; of a queue without one they are not known. */
-  settings: ReadonlyMap<string, RunnerCapabilities>;
+  settings: ReadonlyMap<string, RunnerSettings>;
   limits: LauncherLimits;
   usage: Usage;
   /** Milliseconds since the epoch. */
@@ -69,7 +70,7 @@ export interface Wanted {
 interface Capacity {
   simulations: readonly string[];
   /** The settings of its runner; undefined before it has registered. */
-  settings: RunnerCapabilities | undefined;
+  settings: RunnerSettings | undefined;
   room: FreeCapacity;
   /** Runs must end before; undefined: no end. */
   endsAtMs: number | undefined;
@@ -157,7 +158,7 @@ class Decision {
       }
       const asked = this.#untold(queue, group);
       if (asked?.isAsked === true) {
-        this.#say(name, `${waits}: submits none until a runner of the queue says whether it allows ${asked.names}`);
+        this.#say(name, `${waits}: submits none until a runner of the queue says whether it ${asked.question}`);
         continue;
       }
       const each = runsThatFit(requestedBy(group), wholeCapacity(queue));
@@ -172,7 +173,7 @@ class Decision {
         `${waits}: ${free}submits ${plural(submitted, 'allocation')} for ${plural(each, 'run')} each${least}`,
       );
       if (asked !== undefined) {
-        this.#say(name, `${waits}: the others wait until that runner says whether it allows ${asked.names}`);
+        this.#say(name, `${waits}: the others wait until that runner says whether it ${asked.question}`);
         return;
       }
       left = this.#takeExisting({ ...group, runs: left }, fitting);
@@ -180,14 +181,14 @@ class Decision {
   }
 
   /**
-   * The variables that runners of the queue may refuse: its first runner says whether they do, and one allocation is submitted until then.
+   * The question whether runners of the queue take the runs: its first runner answers it, and one allocation is submitted until then.
    * `isAsked`: there is an allocation whose runner will say it.
    */
-  #untold(queue: QueueConfig, group: DemandGroup): { names: string; isAsked: boolean } | undefined {
-    const names = furtherVariables(group);
-    if (names.length === 0 || this.#input.settings.has(queue.name)) return undefined;
+  #untold(queue: QueueConfig, group: DemandGroup): { question: string; isAsked: boolean } | undefined {
+    const questions = questionsOf(group);
+    if (questions.length === 0 || this.#input.settings.has(queue.name)) return undefined;
     const isAsked = this.#capacities.some((it) => it.queue === queue);
-    return { names: names.map((it) => JSON.stringify(it)).join(', '), isAsked };
+    return { question: questions.join(' and '), isAsked };
   }
 
   keepMinimum(queue: QueueConfig, live: number): void {
@@ -231,7 +232,7 @@ class Decision {
       if (room.slots <= 0 || !serves(it.simulations, group.simulation)) continue;
       if (!endsInTime(length, this.#input.now, it.endsAtMs)) continue;
       if (it.queue !== undefined && !queues.has(it.queue)) continue;
-      if (it.settings !== undefined && refusedBy(it.settings, group) !== undefined) continue;
+      if (it.settings !== undefined && refusalsBy(it.settings, group).length > 0) continue;
       const taken = Math.min(left, runsThatFit(request, room));
       room.slots -= taken;
       room.cpuMilli -= taken * request.cpuMilli;
@@ -292,6 +293,7 @@ const newCapacity = (queue: QueueConfig, endsAtMs: number | undefined): Capacity
 /** The free part of a runner: of its cores and memory, the same share as of its slots. */
 function capacityOfRunner({
   capabilities: c,
+  engines,
   current_jobs: jobs,
   slots_lost: lost,
   status,
@@ -302,7 +304,7 @@ function capacityOfRunner({
   const share = slots === 0 ? 0 : free / slots;
   return {
     simulations: c.supported_simulation_types,
-    settings: c,
+    settings: { ...c, engines },
     room: {
       slots: free,
       cpuMilli: c.cpu_cores > 0 ? c.cpu_cores * 1_000 * share : Infinity,

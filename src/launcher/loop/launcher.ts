@@ -4,11 +4,11 @@
  */
 import { SimbatchError } from '../../domain/errors.ts';
 import { plural } from '../../domain/plural.ts';
-import type { RunnerCapabilities } from '../../contract/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../coordinator/kernel/storage/store.ts';
 import type { AllocationFact } from '../../../machines/allocation/context.ts';
 import type { LauncherConfig } from '../settings.ts';
+import type { RunnerSettings } from '../decision/fits.ts';
 import { coreMsOf, isLive, usageOf, type Usage } from '../decision/usage.ts';
 import { wanted, type QueueDecision, type Unserved } from '../decision/wanted.ts';
 import type { Engine } from '../engine.ts';
@@ -62,7 +62,7 @@ export class Launcher {
   readonly #queues = new Map<string, QueueState>();
   readonly #changedQueues = new Set<string>();
   /** The settings of the last runner of a queue. They are not stored: a restart and `resume` ask the next runner again. */
-  readonly #settings = new Map<string, RunnerCapabilities>();
+  readonly #settings = new Map<string, RunnerSettings>();
   /** The settings of runners that were ready before are not those of the next ones; by queue. */
   readonly #settingsSince = new Map<string, number>();
   #record: LauncherRecord;
@@ -186,7 +186,8 @@ export class Launcher {
     for (const { context } of live) {
       const runner = runners.get(runnerNameOf(context));
       const isOld = (context.readyAtMs ?? 0) < (this.#settingsSince.get(context.queue) ?? 0);
-      if (runner !== undefined && !isOld) this.#settings.set(context.queue, runner.capabilities);
+      if (runner !== undefined && !isOld)
+        this.#settings.set(context.queue, { ...runner.capabilities, engines: runner.engines });
     }
     const blocked = new Map<string, string>();
     for (const { name } of config.queues) {

@@ -2,6 +2,8 @@
 import type { Assignment, BatchConfig } from '../../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from '../config/config.ts';
 import { checkpointDirectory } from '../checkpoints/checkpoints.ts';
+import { type Declared, type Plan as HistoryPlan, planOf } from '../../domain/histories/stream/plan.ts';
+import { SyntaxFault } from '../../domain/histories/syntax.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
 import type { ContainerWish } from '../containers/containers.ts';
@@ -35,6 +37,8 @@ export function executionPlan(
   const { code } = batch.simulation;
   if (code !== undefined && engine.name !== metadata.simulation_name)
     return invalid(`this runner does not execute functions for Python ${code.python}; see allow_functions`);
+  const histories = historiesOf(batch);
+  if (typeof histories === 'string') return invalid(histories);
   const directory = attemptDirectory(config.outputRoot, job.batch_id, runId, attempt);
   return {
     type: 'plan',
@@ -42,6 +46,7 @@ export function executionPlan(
       runConfig: job.run_config,
       telemetry: batch.telemetry,
       earlyTermination: batch.early_termination,
+      histories,
       environment: batch.compute.container.environment ?? null,
       ...containerOf(batch),
       limits: limitsOf(batch),
@@ -51,10 +56,28 @@ export function executionPlan(
       ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
       directory,
       attempt,
-      checkpointDirectory: checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt),
+      ...(assignment.extraction === true
+        ? { isExtraction: true }
+        : { checkpointDirectory: checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt) }),
       runConfigPath: `${directory}.run_config.json`,
     },
   };
+}
+
+const plans = new WeakMap<object, HistoryPlan | undefined>();
+
+/** The histories and derived outputs of a study, undefined where it declares none; the fault of a declaration that cannot be read. */
+export function historiesOf(study: Declared): HistoryPlan | undefined | string {
+  if (plans.has(study)) return plans.get(study);
+  const isNone = (study.histories ?? []).length + (study.derived ?? []).length === 0;
+  try {
+    const plan = isNone ? undefined : planOf(study);
+    plans.set(study, plan);
+    return plan;
+  } catch (error) {
+    if (error instanceof SyntaxFault) return `a history or derived output cannot be read: ${error.message}`;
+    throw error;
+  }
 }
 
 /** The container that a study names, if any. */

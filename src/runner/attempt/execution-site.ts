@@ -1,5 +1,6 @@
 /** The input of an attempt: the plan, and what the machine contributes. */
 import type { Clock } from '../../base/clock.ts';
+import type { Plan as HistoryPlan } from '../../domain/histories/stream/plan.ts';
 import type { EngineCodes, RunCode } from '../code/engine-codes.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from '../../contract/types.ts';
 import type { Engine } from '../config/config.ts';
@@ -7,6 +8,7 @@ import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
 import type { Uploads } from '../files/uploads.ts';
 import type { StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
+import type { ParentRuns } from './extraction/parent-runs.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
@@ -21,6 +23,8 @@ export interface ExecutionPlan {
   runConfig: JobRunConfig;
   telemetry: TelemetryConfig;
   earlyTermination: EarlyTerminationConfig;
+  /** Its histories and derived outputs; absent: the study declares none. */
+  histories?: HistoryPlan | undefined;
   /** `compute.container.environment`. */
   environment: Readonly<Record<string, string>> | null;
   /** The container that the study names; used where the site has containers. */
@@ -32,6 +36,8 @@ export interface ExecutionPlan {
   engine: Engine;
   /** The study wants its runs in processes that execute many. */
   isShared?: boolean;
+  /** It computes of the files of a finished run; nothing is started. */
+  isExtraction?: boolean;
   /** The lane of its slot, if it shares one. */
   lane?: number;
   /** The function of the study, of a simulation that is one. */
@@ -76,6 +82,8 @@ export interface ExecutionSite {
   uploads?: Uploads;
   /** Serves live telemetry of runs whose studies ask for it; absent where the runner serves no files. */
   live?: LiveViews | undefined;
+  /** Finds the finished runs that extractions are about; absent where no coordinator gives any. */
+  parents?: ParentRuns;
   /** Passes checkpoints of runs on through an object store. */
   storedCheckpoints?: StoredCheckpoints;
   /** Aborted, with the reason, when the runner of these runs is stopped. */

@@ -38,22 +38,23 @@ export class OutcomeDelivery {
     }
     const outcome = outcomeOf(end, ref);
     const record = (outcome.type === 'release' ? undefined : await uploads?.recorded(started, outcome)) ?? started;
+    let size: number | undefined;
     try {
       // The outcome is on disk before it is reported.
-      await spool.ended(record, outcome);
+      size = await spool.ended(record, outcome);
     } catch (error) {
       // A disk that cannot take it must not keep the outcome from being reported at all.
       log.error(`the spool cannot take an outcome; reporting it from memory: ${oneLine(error)}`, { ...ref });
     }
-    return await this.deliver(actor, record, outcome);
+    return await this.deliver(actor, record, outcome, size);
   }
 
   /** Reports an outcome that is in the spool; resolves to whether the run has ended by it. Never rejects. */
-  async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome): Promise<boolean> {
+  async deliver(actor: AttemptActor, record: SpooledAttempt, outcome: Outcome, size?: number): Promise<boolean> {
     const { reporter, spool, log, onReport } = this.#options;
     const about = { ...actor.ref };
     try {
-      const reported = reporter.report(outcome);
+      const reported = reporter.report(outcome, size);
       // The next claim is sent at the same time, and answered as soon as the coordinator has this outcome.
       onReport();
       const verdict = await reported;

@@ -1,9 +1,9 @@
 /** Makes the outcome that is reported of an ended simulation: success, or a failure with its reason. */
-import { statfs } from 'node:fs/promises';
+import { lstat, statfs } from 'node:fs/promises';
 import type { KillCause } from '../../../machines/attempt.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { FailReason, ReportedResult } from '../../contract/types.ts';
-import { isDiskFull } from '../system-error.ts';
+import { isDiskFull, systemCode } from '../system-error.ts';
 import type { TelemetrySummary } from '../telemetry/server.ts';
 import type { Waits } from '../waits.ts';
 import { collectArtifacts } from '../files/artifacts.ts';
@@ -13,7 +13,9 @@ import type { CodeChange } from '../code/engine-codes.ts';
 import { launchFault } from '../launch/engine.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { describeProcess } from '../processes/process-scope.ts';
-import { measuredMembers, telemetryNotes } from './measured.ts';
+import type { HistoryCollector } from '../telemetry/histories/collector.ts';
+import { computedOf } from './result/computed.ts';
+import { measuredMembers, telemetryNotes } from './result/measured.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 import type { Ending } from '../launch/launcher.ts';
 import type { SimulationProcess } from './simulation-process.ts';
@@ -52,6 +54,8 @@ export interface EndedRun {
   elapsedMs: number;
   /** Summary of the telemetry; undefined where its files could not be completed, which a note says. */
   telemetry: TelemetrySummary | undefined;
+  /** Has taken its telemetry; undefined: the study has no histories and derived outputs. */
+  histories: HistoryCollector | undefined;
   killedFor: KillCause | undefined;
   exceededMemory: boolean;
   codeChange: CodeChange;
@@ -99,13 +103,14 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   if (run.interruption !== undefined && !run.exceededMemory)
     return { type: 'released', message: `it was stopped (${run.interruption}); ${describeInterrupted(ending)}` };
   const found = run.artifacts ?? (await artifactsOf(clock, waits, directory));
-  const { metadata } = found;
+  const computed = await computedOf(clock, waits, run, found);
   const removed = simulation.removeEmptyLogs();
   const files = found.files.filter((it) => !removed.includes(it));
   const { codeChange } = run;
   const allNotes = [
     ...found.notes,
     ...notes,
+    ...computed.notes,
     ...CODE_NOTES[codeChange],
     ...(telemetry === undefined ? [] : telemetryNotes(telemetry)),
   ];
@@ -113,12 +118,13 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     execution_time_secs: Math.round(elapsedMs / 1000),
     output_files: files,
     metadata: {
-      ...metadata,
+      ...computed.metadata,
       ...(simulation.container === undefined ? {} : { simbatch_container: simulation.container }),
       ...(allNotes.length === 0 ? {} : { simbatch_notes: allNotes }),
     },
     ...(codeChange === 'while loading' || codeChange === 'unknown' ? { code_changed: true } : {}),
     ...(telemetry?.location == null ? {} : { telemetry_data: telemetry.location }),
+    ...computed.members,
     ...lookUpMembers(run.reads ?? found.reads, plan.runConfig.parameters),
     ...(telemetry === undefined ? {} : measuredMembers(elapsedMs, telemetry, killedFor?.type === 'early_termination')),
   };
@@ -133,7 +139,8 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     return { type: 'lost', error_message: ending.detail, result };
   }
   if (ending.type === 'survived') return failed('infrastructure', 'the simulation could not be ended');
-  if (ending.type === 'exit' && ending.code === 0) return { type: 'complete', result };
+  if (ending.type === 'exit' && ending.code === 0)
+    return computed.fault === undefined ? { type: 'complete', result } : failed('invalid', computed.fault);
   if (run.exceededMemory) {
     return failed('signal', `the simulation ${describeEnding(ending)}: it exceeded container.memory_limit`);
   }
@@ -143,7 +150,17 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   return failed(ending.type, `the simulation ${describeEnding(ending)}${signalWords(ending)}`);
 }
 
-async function artifactsOf(clock: Clock, waits: Waits, directory: string): Promise<Artifacts> {
+/** Whether the run has left no output directory. @throws DeadlineError when the disk does not answer. */
+export async function isMissing(waits: Waits, directory: string): Promise<boolean> {
+  const found = lstat(directory).then(
+    () => false,
+    (error: unknown) => systemCode(error) === 'ENOENT',
+  );
+  return await waits.within(DISK_DEADLINE_MS, `looking at ${directory}`, found);
+}
+
+/** The files and outputs in the output directory. @throws DeadlineError when it does not answer. */
+export async function artifactsOf(clock: Clock, waits: Waits, directory: string): Promise<Artifacts> {
   const stop = { aborted: false };
   const cancel = clock.after(LISTING_MS, () => {
     stop.aborted = true;

@@ -1,6 +1,7 @@
 /** Keeps the output of a simulation: beginning and end in a file of bounded size, the last lines for the report. */
 import { close, closeSync, constants, lstatSync, open, unlinkSync, write } from 'node:fs';
-import { lstat, unlink } from 'node:fs/promises';
+import { lstat, mkdir, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
@@ -61,16 +62,18 @@ export class LogFile {
   fault: Error | undefined;
   readonly path: string;
   #fd: number | undefined;
+  readonly #makesDirectory: boolean;
   #written = 0;
   /** True while the file is open, or about to be. */
   #isWanted: boolean;
   #isClosed = false;
   #queue: Promise<void> = Promise.resolve();
 
-  /** @param fd open for writing at `path`; absent: the file is created when it is needed. */
-  constructor(path: string, fd?: number) {
+  /** @param options `fd`: open for writing at `path`; absent: the file is created when it is needed. `makesDirectory`: with its directory. */
+  constructor(path: string, { fd, makesDirectory = false }: { fd?: number; makesDirectory?: boolean } = {}) {
     this.path = path;
     this.#fd = fd;
+    this.#makesDirectory = makesDirectory;
     this.#isWanted = fd !== undefined;
   }
 
@@ -138,9 +141,10 @@ export class LogFile {
     if (found?.isFile() === true && found.size === 0) await unlink(this.path).catch(() => {});
   }
 
-  #create(): Promise<number> {
+  async #create(): Promise<number> {
+    if (this.#makesDirectory) await mkdir(dirname(this.path), { recursive: true });
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-    return openFile(this.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
+    return await openFile(this.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644);
   }
 
   /** Returns the descriptor, which is no longer used here. */

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import type { AttemptCheckpoint } from './attempt-checkpoint.ts';
+import { EXTRACTION_CODE } from './extraction/extraction-code.ts';
 import type { RunCode } from '../code/engine-codes.ts';
 import { adoptCheckpoint, makeCheckpointDirectory } from '../checkpoints/checkpoints.ts';
 import { entrypointFault } from '../launch/engine.ts';
@@ -43,6 +44,7 @@ export async function prepareMachine(
   plan: ExecutionPlan,
   checkpoint: AttemptCheckpoint | undefined,
 ): Promise<RunCode | undefined> {
+  if (plan.isExtraction === true) return EXTRACTION_CODE;
   if (planFault(plan, site) !== undefined) return undefined;
   const study = dirname(dirname(plan.directory));
   // Once for many short runs of a study, by its folder.

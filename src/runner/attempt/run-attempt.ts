@@ -8,25 +8,23 @@ import type { FailReason } from '../../contract/types.ts';
 import type { KillCause } from '../../../machines/attempt.ts';
 import { isDiskFull, oneLine } from '../system-error.ts';
 import { newTelemetryToken } from '../telemetry/access.ts';
-import { startTelemetry } from '../telemetry/server.ts';
-import type { Telemetry } from '../telemetry/server.ts';
+import { startTelemetry, type Telemetry } from '../telemetry/server.ts';
+import type { HistoryCollector } from '../telemetry/histories/collector.ts';
 import { describeHit } from '../telemetry/early-termination.ts';
-import { DeadlineError } from '../waits.ts';
-import type { Waits } from '../waits.ts';
+import { DeadlineError, type Waits } from '../waits.ts';
 import type { AttemptActor } from '../attempt-actor.ts';
 import { commandOf } from '../launch/engine.ts';
 import { continuationOf, environmentOf } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
-import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote } from './outcome.ts';
-import type { AttemptEnd } from './outcome.ts';
+import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote, type AttemptEnd } from './outcome.ts';
+import { collectorOf } from './result/computed.ts';
 import { interruptionOf } from './interruption.ts';
 import { isPeerOfRun } from '../processes/peer-process.ts';
 import { describeProcess, ProcessScope } from '../processes/process-scope.ts';
 import { isContained, launcherOf, planFault, type Prepared, prepareRun, removePrepared } from './preparation.ts';
 import { codeChange, hasReportedCode } from './run-code.ts';
-import { SimulationProcess } from './simulation-process.ts';
-import type { Logs, Remains } from './simulation-process.ts';
+import { SimulationProcess, type Logs, type Remains } from './simulation-process.ts';
 
 /** Deadlines of the steps around a run, in milliseconds. The run itself is limited by its time limit alone. */
 const DEADLINES_MS = { prepare: 30_000, launched: 30_000, telemetry: 60_000, logs: 10_000 };
@@ -54,6 +52,7 @@ export class Attempt {
   readonly #actor: AttemptActor;
   readonly #waits: Waits;
   readonly #scope: ProcessScope;
+  readonly #histories: HistoryCollector | undefined;
   #simulation: SimulationProcess | undefined;
   #remains: Remains = { survivors: [], isOutputHeld: false };
   /** The processes of the run were looked for after its end. */
@@ -68,6 +67,7 @@ export class Attempt {
     this.#actor = actor;
     this.#waits = site.waits.child();
     this.#scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
+    this.#histories = collectorOf(plan);
   }
 
   /**
@@ -231,6 +231,7 @@ export class Attempt {
         command,
         elapsedMs,
         telemetry: summary,
+        histories: this.#histories,
         killedFor: this.#actor.killedFor,
         exceededMemory: this.#scope.exceededMemory,
         notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
@@ -281,6 +282,7 @@ export class Attempt {
         },
         ...(listeners === undefined ? {} : { listeners }),
         ...(onSample === undefined ? {} : { onSample }),
+        histories: this.#histories,
         isLive: telemetry.live === true && live !== undefined,
       });
       return await this.#waits.within(DEADLINES_MS.prepare, 'starting telemetry', started);

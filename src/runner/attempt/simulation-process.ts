@@ -30,10 +30,11 @@ const RECORDED_MS = 20;
 const PIPES_MS = 250;
 
 /** `stdout.log` and `stderr.log` in the output directory; each is created by its first byte. */
-export function logsIn(directory: string): Logs {
+export function logsIn(directory: string, makesDirectory = false): Logs {
+  const options = { makesDirectory };
   return {
-    stdout: new LogFile(join(directory, 'stdout.log')),
-    stderr: new LogFile(join(directory, 'stderr.log')),
+    stdout: new LogFile(join(directory, 'stdout.log'), options),
+    stderr: new LogFile(join(directory, 'stderr.log'), options),
   };
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { CheckpointResponse } from '../../contract/types.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { addTo, Final, getPart, repeated } from '../files/object-transfer.ts';
 
 export type StoredCheckpoint = NonNullable<CheckpointResponse['checkpoint']>;

@@ -7,7 +7,7 @@ import { copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { ARTIFACT_LIMITS, listFiles } from '../files/artifacts.ts';
 import { Final } from '../files/object-transfer.ts';
 import { digestFile, FileChanged, type FileDigests } from '../files/send-file.ts';

@@ -94,8 +94,8 @@ export class LookThread {
 }
 
 /**
- * Calls `action` after so many seconds, of which each in which this process was stopped or not scheduled counts once: an answer that came meanwhile
- * is read before. Returns a function that cancels it.
+ * Calls `action` after so many seconds, counted in steps of one second: a pause of the whole process is one step, so that an answer that came
+ * meanwhile is read before. Returns a function that cancels it.
  */
 function afterSeconds(clock: Pick<Clock, 'after'>, secs: number, action: () => void): () => void {
   let left = secs;

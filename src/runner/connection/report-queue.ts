@@ -57,10 +57,13 @@ export class ReportQueue {
     this.#options = options;
   }
 
-  /** @throws Stopped when the runner stops before an answer came. */
-  report(report: Report): Promise<Verdict> {
+  /**
+   * @param size of the report in characters, about, where it is known.
+   * @throws Stopped when the runner stops before an answer came.
+   */
+  report(report: Report, size = JSON.stringify(report).length): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ report, size: JSON.stringify(report).length, resolve, reject });
+      this.#waiting.push({ report, size, resolve, reject });
       if (report.type === 'start') this.#isStartWaiting = true;
       if (report.type === 'start' || !this.#options.isStartExpected()) this.#sendSoon();
       else this.#cancelWait ??= this.#options.clock.after(SHARE_MS, () => this.#sendSoon());

@@ -24,6 +24,9 @@ export interface ArtifactLimits {
   metadataValues: number;
 }
 
+/** Bytes of the histories in metadata.json: the values of all that a study can have. */
+const HISTORIES_BYTES = 2 << 20;
+
 /** Limits of the runner, below those of the coordinator. */
 export const ARTIFACT_LIMITS: ArtifactLimits = {
   files: LIMITS.outputFiles / 5,
@@ -38,6 +41,8 @@ export interface Artifacts {
   /** Absolute paths of the files, sorted. */
   files: string[];
   metadata: Record<string, unknown>;
+  /** The member `histories` of `metadata.json`, which is not in `metadata`, where it is an object of lists. */
+  histories?: Readonly<Record<string, readonly unknown[]>>;
   /** Omitted files and the reasons, for people. */
   notes: string[];
   /** The parameters that the simulation looked up, as it reports them; absent: it does not. */
@@ -57,8 +62,9 @@ export async function collectArtifacts(
   const listed = await listFiles(directory, limits, notes, stop);
   const reads = join(directory, READS_FILE);
   const files = listed.filter((it) => it !== reads);
-  const metadata = files.includes(join(directory, 'metadata.json')) ? await readMetadata(directory, limits, notes) : {};
-  return { files, metadata, notes, ...(listed.includes(reads) ? { reads: await takeReads(reads) } : {}) };
+  const has = files.includes(join(directory, 'metadata.json'));
+  const read = has ? await readMetadata(directory, limits, notes) : { metadata: {} };
+  return { files, ...read, notes, ...(listed.includes(reads) ? { reads: await takeReads(reads) } : {}) };
 }
 
 /** The report of look-ups, which is not a file of the run. */
@@ -131,37 +137,54 @@ async function* entriesOf(directory: Dir): AsyncIterable<Dirent> {
 export function artifactsOfText(directory: string, text: string | null, limits = ARTIFACT_LIMITS): Artifacts {
   if (text === null) return { files: [], metadata: {}, notes: [] };
   const notes: string[] = [];
-  const metadata = metadataOf(text, limits, notes);
-  return { files: [join(directory, 'metadata.json')], metadata, notes };
+  return { files: [join(directory, 'metadata.json')], ...metadataOf(text, limits, notes), notes };
 }
 
-async function readMetadata(root: string, limits: ArtifactLimits, notes: string[]): Promise<Record<string, unknown>> {
+/** The outputs of a run without a directory, by their text; null: none. */
+export function outputsOfText(text: string | null, limits = ARTIFACT_LIMITS): Artifacts {
+  const notes: string[] = [];
+  return { files: [], ...(text === null ? { metadata: {} } : metadataOf(text, limits, notes)), notes };
+}
+
+type Metadata = Pick<Artifacts, 'metadata' | 'histories'>;
+
+async function readMetadata(root: string, limits: ArtifactLimits, notes: string[]): Promise<Metadata> {
   try {
-    const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes);
+    const text = await readBounded(join(root, 'metadata.json'), limits.metadataBytes + HISTORIES_BYTES);
     if (text !== undefined) return metadataOf(text, limits, notes);
-    notes.push(`metadata.json is not used: it is larger than ${String(limits.metadataBytes)} bytes`);
+    notes.push(tooLarge(limits));
   } catch (error) {
     notes.push(`metadata.json is not used: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return {};
+  return { metadata: {} };
 }
 
-function metadataOf(text: string, limits: ArtifactLimits, notes: string[]): Record<string, unknown> {
-  const refuse = (why: string): Record<string, unknown> => {
+const tooLarge = ({ metadataBytes }: ArtifactLimits): string =>
+  `metadata.json is not used: it is larger than ${String(metadataBytes)} bytes`;
+
+function metadataOf(text: string, limits: ArtifactLimits, notes: string[]): Metadata {
+  const refuse = (why: string): Metadata => {
     notes.push(`metadata.json is not used: ${why}`);
-    return {};
+    return { metadata: {} };
   };
   try {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return refuse('it must be a JSON object');
-    if (!isBounded(value, limits)) {
+    const { histories, ...others } = value;
+    const hasHistories = isObjectOfLists(histories);
+    const metadata = hasHistories ? others : value;
+    if (Buffer.byteLength(hasHistories ? JSON.stringify(metadata) : text) > limits.metadataBytes) {
+      notes.push(tooLarge(limits));
+      return { metadata: {} };
+    }
+    if (!isBounded(metadata, limits)) {
       return refuse(
         `it is nested deeper than ${String(limits.metadataDepth)} or has more than ${String(limits.metadataValues)} values`,
       );
     }
     const loss = lossyFault(text, value, { numbers: true });
     if (loss !== undefined) notes.push(`metadata.json loses data: ${loss.pointer} ${loss.detail}`);
-    return value;
+    return hasHistories ? { metadata, histories } : { metadata };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const hint =
@@ -171,6 +194,9 @@ function metadataOf(text: string, limits: ArtifactLimits, notes: string[]): Reco
     return refuse(`${why}${hint}`);
   }
 }
+
+const isObjectOfLists = (value: unknown): value is Record<string, unknown[]> =>
+  isJsonObject(value) && Object.values(value).every((it) => Array.isArray(it));
 
 /** A file of so many bytes is read without waiting from a directory that has answered just now. */
 const BYTES_AT_ONCE = 64 << 10;

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { LIMITS } from '../../contract/limits.ts';
 import type { RunnerFiles } from '../../contract/types.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { ARTIFACT_LIMITS, listFiles } from './artifacts.ts';
 
 /** Characters of all paths: the list goes in one part. */

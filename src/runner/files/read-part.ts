@@ -3,7 +3,7 @@
  * nothing outside the directory of the attempt is read.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import type { FileFault } from '../../contract/types.ts';
 import { LinkInPath, openBelow } from './open-below.ts';
 

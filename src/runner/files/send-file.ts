@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { SignedPart, SignedUpload } from '../../contract/types.ts';
-import { partBytesOf, partCountOf } from '../../domain/runs/upload-parts.ts';
+import { partBytesOf, partCountOf } from '../../domain/files/upload-parts.ts';
 import { addTo, Final, putPart, repeated, type Tries } from './object-transfer.ts';
 import { readPart, type FilePart, type FileRefusal } from './read-part.ts';
 

@@ -9,7 +9,7 @@ import type { Client } from '../../client/client.ts';
 import { randomFraction, settlesWithin, type Clock } from '../../base/clock.ts';
 import { inParallel } from '../../base/async/in-parallel.ts';
 import { batchIdOf } from '../../domain/ids.ts';
-import { filePathFault } from '../../domain/runs/file-path.ts';
+import { filePathFault } from '../../domain/files/file-path.ts';
 import { AttemptActor } from '../attempt-actor.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';

@@ -38,6 +38,16 @@ export interface LaunchersOptions {
 
 type Environment = Readonly<Record<string, string>>;
 
+const texts = new WeakMap<Environment, string>();
+
+/** Equal for equal environments. Made once for each object: the runs of a study have the same one. */
+function textOf(env: Environment): string {
+  const known = texts.get(env);
+  const text = known ?? JSON.stringify(Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  if (known === undefined) texts.set(env, text);
+  return text;
+}
+
 /** The part of `Launchers` that an attempt uses. */
 export type LauncherChoice = Pick<Launchers, 'of' | 'sharedOf' | 'prepare'>;
 
@@ -104,7 +114,7 @@ export class Launchers {
   /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
   of(engine: Engine, env: Environment): Launcher {
     if (!this.#isWarm(engine)) return this.#cold;
-    const key = JSON.stringify([engine.name, Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const key = JSON.stringify([engine.name, textOf(env)]);
     const known = this.#warm.get(key);
     const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env) };
     this.#warm.delete(key);

@@ -246,6 +246,8 @@ export class WarmPython implements WarmLauncher {
   }
 
   #noteDeath(detail: string): void {
+    // The end of the runner: its workers wait for runs.
+    if (this.#isClosed) return;
     this.#options.log.error(`${this.#name}: its forkserver ended ${detail}; the runs it had are lost`);
     this.#actor.send({ type: 'SERVER_DIED', detail });
     if (this.#isCold) this.#becomeCold(this.coldBecause ?? detail);

@@ -67,6 +67,26 @@ export class Tally {
   }
 }
 
+/** The counts of a call as an Ack in protobuf: fields that are zero or empty are left out. */
+export function encodeAck(tally: Tally): Buffer {
+  const bytes: number[] = [];
+  for (const [field, value] of [tally.accepted, tally.refused, tally.refusedValues].entries()) {
+    if (value > 0) bytes.push((field + 1) << 3, ...varint(value));
+  }
+  const detail = Buffer.from(tally.detail, 'utf8');
+  return detail.length === 0
+    ? Buffer.from(bytes)
+    : Buffer.concat([Buffer.from([...bytes, (4 << 3) | 2, ...varint(detail.length)]), detail]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}
+
 const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
@@ -191,7 +211,7 @@ export class SampleReader {
         this.tally.refuseValue(variable);
         continue;
       }
-      if (variable.column < 0 && variable.probe === undefined) continue;
+      if (variable.column < 0 && variable.probe === undefined && variable.wanted < 0) continue;
       sample.variables[sample.count] = variable;
       sample.values[sample.count] = sample.values[position] ?? NaN;
       sample.count += 1;

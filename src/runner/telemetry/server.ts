@@ -15,10 +15,11 @@ import type { EarlyTerminationConfig, TelemetryConfig } from '../../contract/typ
 import { Watchdog, type ConditionHit } from './early-termination.ts';
 import { TelemetryAccess, type PeerCheck } from './access.ts';
 import { ListenerPool, type TelemetryListener } from '../telemetry-listeners.ts';
+import type { HistoryCollector } from './histories/collector.ts';
 import { LiveView } from './live/view.ts';
 import { DEFAULT_LIMITS, MAX_SEEN_OTHERS, MAX_STREAMS, type TelemetryLimits } from './limits.ts';
 import { Reduction } from './reduction.ts';
-import { Sample, SampleReader, Tally } from './sample.ts';
+import { encodeAck, Sample, SampleReader, Tally } from './sample.ts';
 import { TelemetryStore, type StoreSummary, type TelemetryClock } from './store.ts';
 import { VariableTable } from './variables.ts';
 
@@ -41,6 +42,8 @@ export interface TelemetryOptions {
   world: TelemetryClock;
   /** Called with every sample as it arrives, before reduction; the sample is valid only during the call. */
   onSample?: (sample: Sample) => void;
+  /** Takes every sample as it arrives, before reduction, for histories and derived outputs. */
+  histories?: HistoryCollector | undefined;
   /** Keeps a live view of the samples. */
   isLive?: boolean;
   limits?: Partial<TelemetryLimits>;
@@ -128,6 +131,7 @@ class JobTelemetry {
   readonly #world: TelemetryClock;
   readonly #watchdog: Watchdog;
   readonly #onSample: ((sample: Sample) => void) | undefined;
+  readonly #histories: HistoryCollector | undefined;
   readonly #table: VariableTable;
   readonly #reduction: Reduction;
   readonly #store: TelemetryStore;
@@ -149,7 +153,9 @@ class JobTelemetry {
     this.#listener = listener;
     this.#watchdog = new Watchdog(earlyTermination, onConditionMet);
     const probeOf = (name: string) => this.#watchdog.probe(name);
-    this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits);
+    this.#histories = options.histories;
+    const wanted = this.#histories?.variables;
+    this.#table = new VariableTable(telemetry.variables, this.#watchdog.variables, probeOf, this.#limits, wanted);
     this.live = options.isLive === true ? new LiveView(this.#watchdog.variables) : undefined;
     this.#access = new TelemetryAccess(options.token, options.isOwnPeer);
     const capacity = Math.max(this.#limits.maxVariables, telemetry.variables.length, this.#limits.maxValuesPerSample);
@@ -245,6 +251,7 @@ class JobTelemetry {
       if (probe !== undefined) probe(sample.values[index] ?? NaN, sample);
     }
     this.#onSample?.(sample);
+    this.#histories?.take(sample);
     this.live?.take(sample);
     this.#reduction.take(sample);
   };
@@ -293,28 +300,9 @@ class JobTelemetry {
 
   /** Stops reading a stream while the disk is too slow: gRPC's flow control then slows the sender. */
   #yield(call: ServerReadableStream<Buffer, Tally>): void {
-    if (!this.#store.pressed) return;
+    const slow = this.#store.pressed ? this.#store : this.#histories;
+    if (slow?.pressed !== true) return;
     call.pause();
-    this.#store.whenRelieved(() => call.resume());
+    slow.whenRelieved(() => call.resume());
   }
-}
-
-/** An Ack in protobuf: fields that are zero or empty are left out. */
-function encodeAck(tally: Tally): Buffer {
-  const bytes: number[] = [];
-  for (const [field, value] of [tally.accepted, tally.refused, tally.refusedValues].entries()) {
-    if (value > 0) bytes.push((field + 1) << 3, ...varint(value));
-  }
-  const detail = Buffer.from(tally.detail, 'utf8');
-  return detail.length === 0
-    ? Buffer.from(bytes)
-    : Buffer.concat([Buffer.from([...bytes, (4 << 3) | 2, ...varint(detail.length)]), detail]);
-}
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
-  bytes.push(rest);
-  return bytes;
 }

@@ -17,6 +17,8 @@ export interface Variable {
   column: number;
   /** Judges a value, when a condition names this variable. */
   probe: Probe | undefined;
+  /** Its number for histories and derived outputs, or -1 when they do not need it. */
+  wanted: number;
   /** True once a value of it has come. */
   seen: boolean;
   /** Values of the variable in the live view; null: the view has no place for them; undefined: no value has arrived. */
@@ -32,7 +34,7 @@ export interface Variable {
 
 function newVariable(name: string, bytes: Uint8Array, probe: Probe | undefined): Variable {
   const held = { tick: -Infinity, distance: 0, high: 0, low: 0, value: 0, waits: false };
-  return { name, bytes, column: -1, probe, seen: false, live: undefined, ...held };
+  return { name, bytes, column: -1, probe, wanted: -1, seen: false, live: undefined, ...held };
 }
 
 /** A name the batch does not want: neither stored nor watched, and not counted against any limit. */
@@ -48,19 +50,25 @@ export class VariableTable {
 
   /**
    * `selected` are the batch's `telemetry.variables` (empty: all that appear, up to the limit). Watched variables are
-   * known from the start, so that no flood of other names can keep a condition from seeing its values.
+   * known from the start, so that no flood of other names can keep a condition from seeing its values. So are those that
+   * histories and derived outputs want, with their numbers.
    */
   constructor(
     selected: readonly string[],
     watched: Iterable<string>,
     probeOf: (name: string) => Probe | undefined,
     limits: TelemetryLimits,
+    wanted: ReadonlyMap<string, number> = new Map(),
   ) {
     this.#limits = limits;
     this.#open = selected.length === 0;
     this.#probeOf = probeOf;
     for (const name of new Set(selected)) if (name !== '' && name !== TIMESTAMP_COLUMN) this.#add(name, true);
     for (const name of watched) if (!this.#known.has(latin1(name))) this.#add(name, false);
+    for (const [name, number] of wanted) {
+      const known = this.#known.get(latin1(name)) ?? this.#add(name, false);
+      known.wanted = number;
+    }
   }
 
   /** The names of which a value has come, in order of first mention: at most `limit`, conditions' variables not among them. */

@@ -93,6 +93,28 @@ describe('analysis/conclusion', () => {
       'Blocked: canary-failed is found. The failure: ValueError: bad; see its output with `simbatch logs 019a0000-0000/0`.',
     ],
     [
+      'a failed canary study is said by its message alone; the next steps have its remedy',
+      {
+        runs: times(9, 'open'),
+        situation: { status: 'Pending', findings: [{ ...finding('canary-failed'), study: 'c' }] },
+      },
+      'blocked',
+      'Blocked: canary-failed is found.',
+    ],
+    [
+      'a study that waits for its canary study says so, and nothing of its requirements',
+      {
+        runs: times(9, 'open'),
+        requirements: [load],
+        situation: {
+          status: 'Pending',
+          findings: [{ ...finding('canary-running'), severity: 'waiting', message: '9 runs must wait', study: 'c' }],
+        },
+      },
+      'running',
+      'Running: 9 runs must wait.',
+    ],
+    [
       'runs that were not executed are said',
       { runs: [...times(60, 1), ...times(40, { status: 'Completed', outputs: [['y', 1]], isReused: true })] },
       'ok',

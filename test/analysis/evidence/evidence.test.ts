@@ -115,6 +115,10 @@ describe('analysis/evidence', () => {
     ]);
     for (const it of report.counted.slice(1)) expect(it.verdicts).to.include('unknown');
     expect(report.factors.map(({ id }) => id)).to.deep.equal([...EVIDENCE_FACTORS]);
+    // The columns of table 3 in appendix E of NASA-STD-7009A, and the last factor of the first edition.
+    const names = `data pedigree, verification, validation, input pedigree, uncertainty characterization, results robustness,
+      m&s history, m&s process/product management, people qualifications`;
+    expect(report.factors.map(({ title }) => title.toLowerCase())).to.deep.equal(names.split(/,\s+/));
     for (const { to_state: open } of report.factors) expect(open).not.to.be.empty;
   });
 

@@ -24,7 +24,9 @@ const QUERIES: Readonly<Record<string, readonly object[]>> = {
   convergence: [{}, { output: 'y' }, { output: 'y', quantity: 'p90' }],
 };
 /** Files and histories are not in a table. */
-const questions = QUESTIONS.map((it) => it.name).filter((it) => it !== 'telemetry-band' && it !== 'transitions');
+const questions = QUESTIONS.map((it) => it.name).filter(
+  (it) => !['band', 'telemetry-band', 'transitions'].includes(it),
+);
 
 const record = fc.oneof(
   fc.record({ status: fc.constant('Completed' as const), y: fc.double({ min: 0, max: 10, noNaN: true }) }),

@@ -56,6 +56,7 @@ describe('cli/offline answers', () => {
     ['convergence', { output: 'miss', half_width: 0.5 }],
     ['convergence', {}],
     ['worst', { output: 'miss', k: 5, direction: 'smallest' }],
+    ['rare-event', {}],
   ] as const;
 
   const STUDIES = [

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { verifyManifest } from '../../../src/analysis/manifest/verify.ts';
-import { TelemetryBand } from '../../../src/contract/answers/band.ts';
+import { HistoryBand, TelemetryBand } from '../../../src/contract/answers/band.ts';
 import { StudyAttribution, StudySensitivity } from '../../../src/contract/answers/causes.ts';
 import { StudyComparison } from '../../../src/contract/answers/comparison.ts';
 import { Convergence, StudyDistributions, StudySummary, WorstRuns } from '../../../src/contract/answers/outputs.ts';
@@ -61,6 +61,7 @@ describe('coordinator/answers', () => {
       [{ name: 'compare', batchId, query: { with: different } }, StudyComparison],
       [{ name: 'transitions', batchId, query: {} }, StudyTransitions],
       [{ name: 'telemetry-band', batchId, query: {} }, TelemetryBand],
+      [{ name: 'band', batchId, query: { history: 'nz' } }, HistoryBand],
     ];
     for (const [question, schema] of table)
       expect(strictFaults(schema, await ask(question)), JSON.stringify(question)).to.deep.equal([]);

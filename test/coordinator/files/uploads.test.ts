@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { jobId } from '../../../src/domain/ids.ts';
-import { partBytesOf, partCountOf } from '../../../src/domain/runs/upload-parts.ts';
+import { partBytesOf, partCountOf } from '../../../src/domain/files/upload-parts.ts';
 import { LIMITS } from '../../../src/contract/limits.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import type { SignedUpload, UploadCompleteRequest } from '../../../src/contract/types.ts';

@@ -309,6 +309,29 @@ describe('coordinator/reuse', () => {
     ).to.contain('seed');
   });
 
+  it('loses no run when one of the waiting runners has to look at its code again', async () => {
+    await scene.submit({ runs: 2 });
+    await execute();
+    const second = await scene.submit({ runs: 4, ...REUSE, name: 'again' });
+    await scene.api.pauseBatch(second);
+    await scene.register('r2', { slots: 1, engines: engines('a') });
+    const wait = (id: string) =>
+      scene.api.claim(id, { instance: scene.instance(id), max_jobs: 1, wait_seconds: 30, engines: engines('a') });
+    const stale = wait('r2');
+    await scene.world.advance(2_000);
+    expect(await claim('a', 1)).to.deep.equal([]);
+    const fresh = wait('r1');
+    await scene.world.advance(0);
+    await scene.api.resumeBatch(second);
+    expect((await stale).assignments).to.deep.equal([]);
+    const [{ job, attempt } = { job: { id: '' }, attempt: 0 }] = (await fresh).assignments;
+    expect(job.id).to.equal(jobId(second, 2));
+    await send({ type: 'start', job_id: job.id, attempt, code: code('a') });
+    await send({ type: 'complete', job_id: job.id, attempt, result: resultOf(job.id) });
+    expect(await execute()).to.deep.equal([jobId(second, 3)]);
+    expect(await scene.status(second)).to.equal('Completed: 4 Completed');
+  });
+
   it('audits a drawn part of the taken results by executing it, and compares to the bit', async () => {
     await scene.submit({ runs: 20 });
     await execute();

@@ -73,7 +73,8 @@ describe('coordinator/runs: demand', () => {
     ];
     const pinned = await scene.submit({ runs: 5, policy: { code: 'pin' } });
     const total = async (): Promise<number> => (await scene.api.demand()).runs;
-    expect(await total()).to.equal(5);
+    const code = async () => (await scene.api.demand()).demand.map((it) => it.code);
+    expect([await total(), await code()]).to.deep.equal([5, [null]]);
     await scene.register('r1', { engines: engines('a') });
     const request = { instance: scene.instance('r1'), max_jobs: 1, wait_seconds: 0, engines: engines('a') };
     await scene.api.claim('r1', request);
@@ -90,7 +91,7 @@ describe('coordinator/runs: demand', () => {
     const other = await scene.submit({ runs: 2 });
     expect((await scene.api.demand()).demand.map((it) => it.batches)).to.deep.equal([[other]]);
     await scene.register('r2', { engines: engines('a') });
-    expect(await total()).to.equal(6);
+    expect([await total(), await code()]).to.deep.equal([6, ['a'.repeat(64), undefined]]);
   });
 
   it('counts what the cap leaves, and requeued runs', async () => {

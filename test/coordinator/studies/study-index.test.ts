@@ -64,6 +64,7 @@ describe('coordinator/studies/study-index', () => {
       if (left === undefined) disk.delete(INDEXED_KEY);
       else disk.set(INDEXED_KEY, left);
       await scene.restart();
+      await scene.api.parts.studyIndexing.whole();
       expect(entries().sort()).to.deep.equal(whole);
       const { writes } = scene.store;
       expect(writes).to.be.greaterThan(1);

@@ -19,6 +19,7 @@ export interface RunnerSketch {
   allows?: string[];
   images?: string[];
   engines?: Runner['engines'];
+  features?: string[];
 }
 
 export function runner({
@@ -38,6 +39,7 @@ export function runner({
   allows,
   images,
   engines,
+  features,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -52,6 +54,7 @@ export function runner({
       ...(runtime === undefined ? {} : { container_runtime: runtime }),
       ...(allows === undefined ? {} : { environment_allowed: allows }),
       ...(images === undefined ? {} : { container_images: images }),
+      ...(features === undefined ? {} : { features }),
     },
     ...(engines === undefined ? {} : { engines }),
     current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),
@@ -86,6 +89,7 @@ export function situation(
 ): Situation {
   return {
     batchId: BATCH_ID,
+    needs: undefined,
     batchStatus: 'Running',
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',

@@ -1,5 +1,6 @@
 /** Findings about pending runs and the machines of the pool: one row per situation. */
 import { expect } from 'chai';
+import type { CanaryStudy } from '../../../src/domain/probe/canary-finding.ts';
 import type { Situation } from '../../../src/domain/findings/finding.ts';
 import { findingsOf } from '../../../src/domain/findings/findings.ts';
 import { situation, type RunnerSketch } from './support.ts';
@@ -9,6 +10,12 @@ const off: RunnerSketch = { status: 'Offline' };
 const drained: RunnerSketch = { status: 'Maintenance', because: 'new disk' };
 
 const LAST = ['fine last-runs: no run waits: the last 2 are with runners'];
+
+/** Nine runs wait for a canary study. */
+const waitsFor = (study: Omit<CanaryStudy, 'batchId'>, isFailed = true): Situation =>
+  situation({ Pending: 9 }, [{}], {
+    canary: { runs: 0, withheld: 9, isFailed, study: { batchId: '019b76da-a800-8a00-887f-bf7400000000', ...study } },
+  });
 
 const TABLE: [string, Situation, string[]][] = [
   ['ended', situation({ Completed: 3 }, [], { batchStatus: 'Completed' }), []],
@@ -40,6 +47,18 @@ const TABLE: [string, Situation, string[]][] = [
     'no slots',
     situation(waiting, [{ slots: 0 }]),
     ['blocked no-slots: the only runner for "rocket" is set to run 0 jobs at a time'],
+  ],
+  [
+    'histories, and runners that are too old for them',
+    situation(waiting, [{}, { features: ['other'] }], { needs: ['histories'] }),
+    [
+      'blocked runner-too-old: the study has histories or derived outputs, and all 2 runners for "rocket" are too old to compute them',
+    ],
+  ],
+  [
+    'histories, and one runner that computes them',
+    situation(waiting, [{}, { features: ['histories'] }], { needs: ['histories'] }),
+    ['waiting starting: 1 runner is free: waiting runs are claimed within seconds'],
   ],
   [
     'too few cores',
@@ -167,6 +186,51 @@ const TABLE: [string, Situation, string[]][] = [
     ['blocked canary-failed: too few canary runs have completed: 9999 other runs must wait'],
   ],
   [
+    'a canary study that runs',
+    waitsFor({ isGone: false }, false),
+    ['waiting canary-running: 9 runs must wait until every run of the canary study 019b76da-a800 has completed'],
+  ],
+  [
+    'a canary study that no runner can execute',
+    { ...waitsFor({ isGone: false }, false), runners: [] },
+    ['blocked no-runner: no runner has registered'],
+  ],
+  [
+    'a canary study that has failed, of which no run is known',
+    waitsFor({ isGone: false }),
+    ['blocked canary-failed: not every run of the canary study 019b76da-a800 has completed; 9 runs must wait'],
+  ],
+  [
+    'a canary study of which a run has failed',
+    waitsFor({
+      isGone: false,
+      failure: { runId: 0, status: 'Failed', message: `exited with code 1\nno table: ${'x'.repeat(300)}` },
+    }),
+    [
+      `blocked canary-failed: the canary run with every input at its median has failed: no table: ${'x'.repeat(190)}…; 9 runs must wait`,
+    ],
+  ],
+  [
+    'a canary study of which a run took too long',
+    waitsFor({
+      isGone: false,
+      failure: { runId: 1, status: 'Timeout', message: 'the run exceeded its time limit of 60 s' },
+    }),
+    ['blocked canary-failed: the canary run with all inputs low exceeded its time limit; 9 runs must wait'],
+  ],
+  [
+    'a canary study that was cancelled',
+    waitsFor({ isGone: false, failure: { runId: 2, status: 'Cancelled', message: 'enough' } }),
+    ['blocked canary-failed: the canary run with all inputs high was cancelled: enough; 9 runs must wait'],
+  ],
+  [
+    'a canary study that is lost',
+    waitsFor({ isGone: true }),
+    [
+      'blocked canary-failed: the canary study 019b76da-a800 has not passed, and does not exist any more; 9 runs must wait',
+    ],
+  ],
+  [
     'full disks',
     situation({ Running: 2 }, [{ disk: 1e8 }, { id: 'r2', disk: 1e12 }, { id: 'r3', disk: 0, status: 'Offline' }], {
       storeFreeBytes: 2 ** 29,
@@ -192,6 +256,15 @@ const TABLE: [string, Situation, string[]][] = [
       'fine image-not-used: no runner has a container runtime: the image rocket:1 is kept with the study and not used',
     ],
   ],
+  [
+    'rounds with fewer runs than half of the slots',
+    situation({ Running: 2 }, [{ jobs: 2, slots: 101 }], { roundWidth: 50 }),
+    [
+      ...LAST,
+      'fine rare-idle-pool: the pool has 101 slots, and the rounds of a level have 50 runs: most slots are idle in them',
+    ],
+  ],
+  ['rounds with as many runs', situation({ Running: 2 }, [{ jobs: 2, slots: 100 }], { roundWidth: 50 }), LAST],
   [
     'an image that one of two runners uses',
     situation({ Running: 2 }, [{ jobs: 2, runtime: 'podman' }, { id: 'r2' }], { image: 'rocket:1' }),

@@ -72,6 +72,18 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   ],
   '/config/correlations/*/rank': [0.3, 0.4],
   '/config/adaptive/algorithm': ['external', 'other'],
+  '/config/adaptive/requirement': ['a', 'b'],
+  '/config/adaptive/studies': [2, 3],
+  '/config/adaptive/population': [1000, 2000],
+  '/config/adaptive/level_probability': [0.1, 0.2],
+  '/config/adaptive/width': [500, 250],
+  '/config/adaptive/tune_runs': [500, 600],
+  '/config/adaptive/confirm_runs': [2000, 3000],
+  '/config/adaptive/confirm_part': [2000, 1000],
+  '/config/adaptive/confidence': [0.95, 0.9],
+  '/config/adaptive/relative_half_width': [0.1, 0.2],
+  '/config/adaptive/stop_when_settled': [false, true],
+  '/config/adaptive/unknown': ['unknown', 'violated'],
   '/config/compute/container/image': ['rocket:1', 'rocket:2'],
   '/config/compute/container/environment': [{ MODE: 'a' }, { MODE: 'b' }],
   '/config/compute/container/cpu_request': ['1', '2'],
@@ -97,7 +109,31 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/config/telemetry/storage/compression': ['none', 'gzip'],
   '/config/telemetry/buffer_flush_interval_seconds': [1, 2],
   '/config/telemetry/live': [true, false],
+  '/config/histories/*/name': ['height', 'altitude'],
+  '/config/histories/*/variable': ['altitude', 'speed'],
+  '/config/histories/*/at/from': [0, 1],
+  '/config/histories/*/at/to': [10, 20],
+  '/config/histories/*/at/step': [1, 2],
+  '/config/histories/*/at/points': [
+    [0, 1],
+    [0, 2],
+  ],
+  '/config/histories/*/interpolation': ['previous', 'linear'],
+  '/config/histories/*/origin': ['end', 'start'],
+  '/config/histories/*/units': ['m', 'ft'],
+  '/config/derived/*/name': ['peak', 'top'],
+  '/config/derived/*/take': ['max', 'min'],
+  '/config/derived/*/telemetry': ['altitude', 'speed'],
+  '/config/derived/*/while': ['speed > 3', 'speed > 4'],
+  '/config/derived/*/at': ['end', 'start'],
+  '/config/derived/*/band': [
+    [0, 1],
+    [0, 2],
+  ],
+  '/config/derived/*/expression': ['outputs.a', 'outputs.b'],
+  '/config/derived/*/units': ['m', 'ft'],
   '/policy/canary_runs': [1, 2],
+  '/policy/canary': ['nominal', 'corners'],
   '/policy/max_failures': [1, 2],
   '/policy/stop_when': ['settled', 'precise'],
   '/policy/precision': [[{ output: 'miss', statistic: 'mean', half_width: 1 }], []],
@@ -115,7 +151,7 @@ function put(target: Record<string, unknown>, [name = '', ...rest]: readonly str
   if (rest.length === 0) target[key] = value;
   else put((target[key] ??= rest[0] === '*' && isList(key) ? [] : {}) as Record<string, unknown>, rest, value);
 }
-const isList = (name: string): boolean => name === 'conditions' || name === 'correlations';
+const isList = (name: string): boolean => ['conditions', 'correlations', 'histories', 'derived'].includes(name);
 
 /** With this, the study is of replicates, whose number is compared with that of its runs. */
 const REPLICATES_BASE = 'replicates';
@@ -124,6 +160,8 @@ const REPLICATES_BASE = 'replicates';
 function whole(changed?: string): Submission {
   const submission = structuredClone(study()) as unknown as Record<string, unknown>;
   for (const [pointer, [before, after]] of Object.entries(VALUES)) {
+    // A history has steps or points.
+    if (pointer.endsWith('/at/points') && changed !== pointer) continue;
     // The digest of the bytes counts where the source is not known.
     if (pointer.endsWith('/replicates') && changed !== pointer && changed !== REPLICATES_BASE) continue;
     if (pointer.endsWith('/source') && changed === '/config/simulation/code/sha256') continue;

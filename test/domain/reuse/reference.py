@@ -1,7 +1,8 @@
-"""The key of a run, written from docs/code.md alone. Run it in this folder: it writes vectors.json."""
+"""The key of a run, written from docs/reuse.md alone. Run it in this folder: it writes vectors.json."""
 
 import hashlib
 import json
+import math
 import struct
 
 
@@ -14,9 +15,38 @@ def ordered(names):
     return sorted(names, key=lambda it: it.encode("utf-8"))
 
 
+def numbers(values):
+    return struct.pack(f"<I{len(values)}d", len(values), *values)
+
+
+def times(at):
+    if "points" in at:
+        return at["points"]
+    count = math.floor((at["to"] - at["from"]) / at["step"] + 1e-9) + 1
+    return [min(at["from"] + i * at["step"], at["to"]) for i in range(count)]
+
+
+def history_parts(histories):
+    parts = [struct.pack("<I", len(histories))]
+    for one in histories:
+        parts += [text(one.get("name", one["variable"])), text(one["variable"])]
+        parts += [text(one.get("interpolation", "linear")), text(one.get("origin", "")), numbers(times(one["at"]))]
+    return parts
+
+
+def derived_parts(derived):
+    parts = [struct.pack("<I", len(derived))]
+    for one in derived:
+        parts += [text(one.get(name, "")) for name in ("name", "take", "telemetry", "while", "at", "expression")]
+        parts.append(numbers(one.get("band", [])))
+    return parts
+
+
 def run_key(run):
     rules = run["conditions"] if run["enabled"] else []
-    parts = [b"simbatch-run-key/1\x00", text(run["name"]), text(run["version"]), struct.pack("<d", run["duration_minutes"])]
+    histories, derived = run.get("histories", []), run.get("derived", [])
+    version = 2 if histories or derived else 1
+    parts = [b"simbatch-run-key/%d\x00" % version, text(run["name"]), text(run["version"]), struct.pack("<d", run["duration_minutes"])]
     parts.append(struct.pack("<I", len(run["environment"])))
     for name in ordered(run["environment"]):
         parts += [text(name), text(run["environment"][name])]
@@ -28,6 +58,8 @@ def run_key(run):
     parts.append(struct.pack("<I", len(set(run["variables"]))))
     for name in ordered(set(run["variables"])):
         parts.append(text(name))
+    if version == 2:
+        parts += history_parts(histories) + derived_parts(derived)
     parts += [bytes.fromhex(run["code"]), text(run["image"])]
     parts.append(struct.pack("<I", len(run["parameters"])))
     for name in ordered(run["parameters"]):
@@ -41,6 +73,7 @@ def double(value):
 
 
 RULE = {"variable": "altitude", "condition": "< 0", "description": "below the ground"}
+HISTORY = {"variable": "altitude", "at": {"from": 0, "to": 0.3, "step": 0.1}}
 PLAIN = {
     "name": "rocket",
     "version": "1.0",
@@ -78,6 +111,17 @@ CHANGES = [
     {"parameters": {"mass": double(-0.0)}},
     {"parameters": {"mass": double(5e-324)}},
     {"parameters": {"ma\u0308ss": double(1e308), "\U0001f680": double(1.0), "\uff21": double(2.0)}},
+    {"histories": [HISTORY]},
+    {"histories": [{**HISTORY, "name": "height"}]},
+    {"histories": [{**HISTORY, "at": {"points": [0, 0.1, 0.3]}}]},
+    {"histories": [{**HISTORY, "interpolation": "previous"}, {"variable": "wind", "at": {"points": [-1.5]}, "origin": "end"}]},
+    {"derived": [{"name": "peak", "take": "max", "telemetry": "altitude"}]},
+    {"derived": [{"name": "peak", "take": "max", "telemetry": "altitude", "while": "wind > 3"}]},
+    {"derived": [{"name": "settled_s", "take": "last_time_outside", "telemetry": "altitude", "band": [-1, 1]}]},
+    {
+        "histories": [HISTORY],
+        "derived": [{"name": "hits", "take": "count", "at": "each(wind > 3)"}, {"name": "share", "expression": "outputs.hits / 2"}],
+    },
     {"random_seed": 0},
     {"draw": 0},
 ]

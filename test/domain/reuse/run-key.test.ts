@@ -22,6 +22,8 @@ interface Vector {
   parameters: Record<string, string>;
   random_seed: number;
   draw: number;
+  histories?: KeyedConfig['histories'];
+  derived?: KeyedConfig['derived'];
   key: string;
 }
 
@@ -39,6 +41,8 @@ const configOf = (it: Vector): KeyedConfig => ({
     ...(it.shadow ? { shadow: true } : {}),
   },
   telemetry: { sampling_rate_hz: it.sampling_rate_hz, variables: it.variables },
+  ...(it.histories === undefined ? {} : { histories: it.histories }),
+  ...(it.derived === undefined ? {} : { derived: it.derived }),
 });
 
 const runOf = (it: Vector): KeyedRun => {

@@ -7,7 +7,8 @@ import {
   designText,
   type DesignFormat,
 } from '../../../src/domain/sampling/design-table.ts';
-import { createSampler, type Sampler } from '../../../src/domain/sampling/sampler.ts';
+import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import type { Sampler } from '../../../src/domain/sampling/run-values.ts';
 import { dispersionsOf, names, unitSampler } from './support.ts';
 
 const between = (from: number, to: number) => RunSelection.between(from, to);

@@ -1,7 +1,8 @@
 /** Reference data and small studies for the sampling tests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sampler, createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import type { Sampler } from '../../../src/domain/sampling/run-values.ts';
 import type { DispersionConfig, DistributionType, SamplingMethod, Seed } from '../../../src/contract/types.ts';
 import { packageRoot } from '../../../src/base/package.ts';
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { CONDITION_OPERATORS, meets, parseCondition } from '../../../src/domain/study/condition.ts';
+import { CONDITION_OPERATORS } from '../../../src/base/expressions/comparison.ts';
+import { meets, parseCondition } from '../../../src/domain/study/condition.ts';
 
 describe('domain/study/condition', () => {
   const readable: [text: string, operator: string, threshold: number][] = [

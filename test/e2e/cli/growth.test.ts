@@ -60,6 +60,66 @@ describe('cli: studies that grow', () => {
     expect((await simbatch(['extend', first, '--runs', '4', ...endpoint])).stderr).to.match(/give more than 5/);
   });
 
+  it('extracts outputs of finished runs by a file, lists what was extracted, and explains a refusal', async () => {
+    const capable = { ...capabilities, max_concurrent_jobs: 4, features: ['histories', 'extraction'] };
+    await post(`${server.url}/runners`, { id: 'x', instance: 'i', capabilities: capable });
+    const executed = async (metadataOf: (run: number) => object | undefined): Promise<void> => {
+      const claim = await post(`${server.url}/runners/x/claims`, { instance: 'i', max_jobs: 4 });
+      for (const { job, attempt } of ((await claim.json()) as any).assignments) {
+        const about = { runner_id: 'x', attempt };
+        const metadata = metadataOf(job.run_config.run_id);
+        await post(`${server.url}/jobs/${job.id}/start`, about);
+        if (metadata === undefined)
+          await post(`${server.url}/jobs/${job.id}/fail`, { ...about, reason: 'files-gone', error_message: 'no file' });
+        else {
+          const telemetry_data = `/out/${job.batch_id}/${String(job.run_config.run_id).padStart(8, '0')}/attempt-1/telemetry.parquet`;
+          const result = { execution_time_secs: 1, output_files: [], metadata, telemetry_data };
+          await post(`${server.url}/jobs/${job.id}/complete`, { ...about, result });
+        }
+      }
+    };
+    const { batch_id: first } = (await (
+      await post(`${server.url}/jobs`, { ...study({ runs: 3 }), policy: { priority: 9 } })
+    ).json()) as any;
+    await executed((run) => ({ miss: run }));
+    const none = await simbatch(['extract', first, ...endpoint]);
+    expect([none.code, none.stderr]).to.deep.equal([
+      0,
+      'nothing was extracted of this study: ask with --derived or --histories\n',
+    ]);
+
+    const file = join(folder, 'peaks.yaml');
+    await writeFile(file, 'name: high\nderived:\n  - { name: peak, take: max, telemetry: z }\n');
+    const started = await simbatch(['extract', first, '--derived', file, '--where', 'outputs.miss >= 1', ...endpoint]);
+    expect(started.stdout, started.stderr).to.match(/^high of 2 runs of \S+ submitted as study \S+\n$/);
+    expect(started.stderr).to.match(/warning: .*at most 10 samples per second/);
+    await executed((run) => (run === 2 ? undefined : { peak: 7 }));
+    const { stdout } = await simbatch(['extract', first, ...endpoint]);
+    expect(stdout)
+      .to.match(/^high +\S+ +Completed +2 +1 +1$/m)
+      .and.match(/^high: nothing of 1 run \(2\): no file$/m);
+    const { rows, warnings } = await json('table', first, '--columns', 'run_id,outputs.high.peak');
+    expect(rows.map((it: any) => it['outputs.high.peak'])).to.deep.equal([null, 7, null]);
+    expect(warnings.map((it: any) => it.message)).to.include('high: nothing of 1 run (2): no file');
+
+    const list = join(folder, 'curves.json');
+    await writeFile(list, JSON.stringify([{ variable: 'z', at: { points: [0, 1] } }]));
+    expect(await json('extract', first, '--histories', list, '--run-ids', '0')).to.include({
+      name: 'x1',
+      total_jobs: 1,
+    });
+    const again = await simbatch(['extract', first, '--derived', file, ...endpoint]);
+    expect([again.code, again.stderr]).to.satisfy(
+      ([code, text]: [number, string]) => code === 65 && text.includes('choose another one'),
+    );
+    await writeFile(file, 'outputs: []\n');
+    expect((await simbatch(['extract', first, '--derived', file, ...endpoint])).stderr).to.match(
+      /has the member "outputs"/,
+    );
+    await writeFile(file, 'derived: [\n');
+    expect((await simbatch(['extract', first, '--derived', file, ...endpoint])).code).to.equal(65);
+  });
+
   it('audits a study on another runner, and exits with 4 when a run differs', async () => {
     const capable = { ...capabilities, max_concurrent_jobs: 4 };
     const register = (id: string) => post(`${server.url}/runners`, { id, instance: 'i', capabilities: capable });

@@ -21,6 +21,8 @@ export interface Programs {
   dies: string;
   /** Writes results twice: {a: 1, b: NaN}, then {b: 2, list: [1, null]}. */
   results: string;
+  /** Writes the result {a: 1}, the history z of 1, missing and NaN, the history w of 2, and the result {b: 2}. */
+  histories: string;
   /** Prints run id, cd, output directory's last name, and the random seed, separated by blanks. */
   reads: string;
   /** Reads parameter `cdd`, which there is not. */
@@ -204,6 +206,12 @@ export function behavesAsClient(ready: () => ((program: string) => string[]) | u
     it('no SVC_TELEMETRY_URL: nothing is sent and nothing is said', async () => {
       expect(await run('exact')).to.deep.include({ code: 0, stderr: '', metadata: { done: true } });
     });
+  });
+
+  it('writes histories beside results; a missing value becomes null', async () => {
+    const ended = await run('histories');
+    expect(ended).to.include({ code: 0, stderr: '' });
+    expect(ended.metadata).to.deep.equal({ a: 1, histories: { z: [1, null, null], w: [2] }, b: 2 });
   });
 
   it('merges results into metadata.json; NaN becomes null', async () => {

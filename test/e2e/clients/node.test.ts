@@ -37,6 +37,20 @@ const programs = {
   results: withRun(`
     run.result({ a: 1, b: NaN });
     run.result({ b: 2, list: Float64Array.of(1, NaN) });`),
+  histories: withRun(`
+    run.result({ a: 1 });
+    run.history('z', [1, null, NaN]);
+    run.history('w', Float64Array.of(2));
+    run.result({ b: 2 });
+    const faults = [[['w', '2'], /list of numbers/], [['w', ['2']], /w\\[0\\]: .* not string/], [['w', [0, Infinity]], /w\\[1\\]: .* finite/], [[3, []], /a text/]];
+    for (const [args, fault] of faults) {
+      try {
+        run.history(...args);
+        process.exit(9);
+      } catch (error) {
+        if (!fault.test(error.message)) throw error;
+      }
+    }`),
   reads: withRun(`
     import { basename } from 'node:path';
     console.log(run.runId, run.parameters.cd, basename(run.outputDir), run.randomSeed);`),

@@ -44,6 +44,11 @@ raise RuntimeError("wing lost")`),
   results: withRun(`
 run.result(a=1, b=float("nan"))
 run.result({"b": 2}, list=(1, float("nan")))`),
+  histories: withRun(`
+run.result(a=1)
+run.history("z", [1, None, float("nan")])
+run.history("w", (2,))
+run.result(b=2)`),
   reads: withRun('print(run.run_id, run.parameters["cd"], run.output_dir.name, run.random_seed)'),
   misspelt: withRun('run.parameters["cdd"]'),
   defaults: `import simbatch

@@ -11,6 +11,7 @@ import { Pool } from '../../support/pool.ts';
 import { freePorts, type S3Server } from '../../support/s3-server.ts';
 import { startSwift, swiftFault } from '../../support/swift.ts';
 import { threeLives } from './checkpoints.suite.ts';
+import { extractsFromStore } from './extraction.suite.ts';
 import {
   bindsUploads,
   BUCKET,
@@ -111,6 +112,10 @@ for (const { name, fault, memoryFault, start } of STORES)
     it('takes the declared content of each file and no other, before and after the completion', async () => {
       await open();
       await bindsUploads(storeOf(running()));
+    });
+
+    it('has the files of finished runs for the extraction of any runner', async () => {
+      await extractsFromStore(await open(), storeOf(running()));
     });
 
     it('ends a long run in three lives on three runners that share no disk', async () => {

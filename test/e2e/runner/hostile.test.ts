@@ -90,12 +90,12 @@ function suite(mode: RunnerMode): void {
       of_child: string;
     };
     const ofChild = Array.from(found.of_child.matchAll(/ (\d+) -> (.*)$/gm), ([, fd, link]) => [fd!, link!]);
-    // An interpreter that executes run after run has three connections of its own to the runner, two of them as its output too, and
+    // An interpreter that executes run after run has four connections of its own to the runner, two of them as its output too, and
     // the named pipe with the numbers of its runs. Its children have none of them.
     const isOwnConnection = (link: string): boolean =>
       mode.isolation === 'shared' && /^socket:|\/simbatch-\w+\/[0-9a-f-]{36} \(deleted\)$/.test(link);
     const own = Object.entries(found.own).filter(([, link]) => !isOwnConnection(link));
-    expect(Object.keys(found.own).length - own.length).to.equal(mode.isolation === 'shared' ? 6 : 0);
+    expect(Object.keys(found.own).length - own.length).to.equal(mode.isolation === 'shared' ? 7 : 0);
     for (const [fd, link] of [...own, ...ofChild]) {
       if (Number(fd) < 3) continue;
       // Node has descriptors of its own: of its event loop and threads. The listing is one, too.

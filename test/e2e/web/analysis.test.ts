@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import type { BatchSubmission, SamplingMethod, StudySummary, Uuid } from '../../../src/contract/types.ts';
+import { probePlan } from '../../../src/domain/probe/plan.ts';
 import { descentStudy, scriptedRunner, type Outcome, type ScriptOptions } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
@@ -136,5 +137,73 @@ describe('web: answers of the analysis', () => {
     await page.getByText(/The runs of a block share inputs/).waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
+  });
+
+  it('list what each input of a probe changes, as simbatch probe prints it, and no table on the page of another study', async () => {
+    const study = descentStudy('descent', 8);
+    const plan = probePlan(study, true);
+    const { batch_id: batchId } = await suite.web.coordinator.submit(plan.submission);
+    const { page, errors } = await suite.open(`batches/${batchId}`);
+    await page.getByText('No table yet: the probe has no runs yet').waitFor();
+    const draws = plan.rows.map(() => 0);
+    await suite.web.coordinator.appendRound(batchId, { key: 'probe', rows: [...plan.rows], draws });
+    await suite.web.coordinator.closeBatch(batchId);
+    const [first, second] = plan.inputs.map(({ name }) => name) as [string, string];
+    const runner = await scriptedRunner(suite.web.coordinator, {
+      id: 'lab-1',
+      places: 2,
+      runMs: 2,
+      outcome: ({ job: { run_config: it } }): Outcome =>
+        it.run_id === 3
+          ? { reason: 'exit', message: 'too steep' }
+          : { metadata: { y: 10 + Math.sign(it.parameters[first]! - plan.rows[0]![first]!), z: 1 } },
+    });
+    const table = page.getByRole('region', { name: 'What each input changes' });
+    const cells = (name: string) =>
+      table.getByRole('row').filter({ hasText: name }).getByRole('cell').allTextContents();
+    await table.waitFor();
+    expect(await table.getByRole('columnheader').allTextContents()).to.deep.equal([
+      'Input',
+      'Read',
+      'Effect',
+      'Low',
+      'High',
+      'y',
+      'z',
+    ]);
+    expect((await cells(first)).toSpliced(3, 2)).to.deep.equal([
+      first,
+      'unknown',
+      'some',
+      '-10 % / +10 %',
+      'same / same',
+    ]);
+    expect((await cells(second)).toSpliced(3, 2)).to.deep.equal([
+      second,
+      'unknown',
+      'some',
+      'crashed / same',
+      'crashed / same',
+    ]);
+    expect(await cells('all inputs')).to.deep.equal(['all inputs', '-10 % / +10 %', 'same / same']);
+    expect(await table.getByRole('row').count()).to.equal(plan.inputs.length + 2);
+    const idle = plan.inputs.slice(2);
+    for (const { name } of idle) {
+      expect((await cells(name)).toSpliced(3, 2)).to.deep.equal([
+        name,
+        'unknown',
+        'none',
+        'same / same',
+        'same / same',
+      ]);
+      await page.getByText(`parameter-without-effect: "${name}" at its 1 % and 99 % quantile`).waitFor();
+    }
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+    await runner.stop();
+    const other = await suite.open(`batches/${await flown(study, () => ({ metadata: { y: 1 } }))}`);
+    await other.page.getByRole('region', { name: 'Outputs' }).waitFor();
+    expect(await other.page.getByText('What each input changes').count()).to.equal(0);
+    await other.page.context().close();
   });
 });

@@ -1,5 +1,6 @@
 /** The telemetry of a running run on its page, from a real coordinator and a real runner. */
 import { expect } from 'chai';
+import { isNear } from '../../../src/analysis/band/limits.ts';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 
@@ -112,10 +113,6 @@ describe('web: live telemetry of a running run', function () {
   });
 });
 
-interface Limits {
-  isNear(values: number[], threshold: number): boolean;
-}
-
 interface Plots {
   startOf(variables: LiveVariable[]): number;
   livePlot(
@@ -128,12 +125,10 @@ interface Plots {
 
 describe('web: plots of live telemetry', () => {
   let plots: Plots;
-  let limits: Limits;
   const imported = async (path: string): Promise<unknown> =>
     tsImport(new URL(`../../../../web/src/${path}`, import.meta.url).href, import.meta.url);
   before(async () => {
     plots = (await imported('runs/live-plot.ts')) as Plots;
-    limits = (await imported('plots/range.ts')) as Limits;
   });
   const H: LiveVariable = { name: 'h', samples: 9, not_finite: 0, reversals: 0, time_s: [10, 11], values: [5, 4] };
 
@@ -157,7 +152,7 @@ describe('web: plots of live telemetry', () => {
       [[300, 301], 1000, false],
       [[1e308, -1e308], 0, true],
     ] as const) {
-      expect(limits.isNear([...values], threshold), values.join()).to.equal(near);
+      expect(isNear([...values], threshold), values.join()).to.equal(near);
     }
   });
 

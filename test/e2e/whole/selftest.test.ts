@@ -1,13 +1,19 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Uuid } from '../../../src/contract/types.ts';
+import { jobId, newBatchId } from '../../../src/domain/ids.ts';
+import { attemptDirectory } from '../../../src/runner/files/artifacts.ts';
+import { Disturbance } from '../../../src/cli/selftest/disturbance.ts';
 import { compareOutcomes, type RunOutcome } from '../../../src/cli/selftest/outcomes.ts';
 import { judgeDisk, mountOf, parseMounts } from '../../../src/cli/selftest/disk.ts';
 import { KILL_POINTS, planKills } from '../../../src/cli/selftest/kill-points.ts';
 import { Draws } from '../../../src/cli/selftest/draws.ts';
+import { RUNNER_IDS, Site } from '../../../src/cli/selftest/site.ts';
 import { PROGRAM } from '../support.ts';
 
 interface Answer {
@@ -45,6 +51,42 @@ describe('e2e: simbatch selftest', () => {
     expect(answer.disk.p99_us).to.be.at.least(answer.disk.median_us);
     expect(readdirSync(folder)).to.deep.equal([]);
   }).timeout(600_000);
+});
+
+describe('cli/selftest/disturbance', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'simbatch-disturbance-'));
+  const children: ChildProcess[] = [];
+  after(() => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A process that looks like the simulation of the first attempt of a run. */
+  function simulation(batchId: Uuid, runId: number, entrypoint: string): ChildProcess {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', entrypoint], { stdio: 'ignore' });
+    children.push(child);
+    const output = attemptDirectory(join(folder, RUNNER_IDS[0]), batchId, runId, 1);
+    mkdirSync(dirname(output), { recursive: true });
+    writeFileSync(`${output}.begun`, String(child.pid));
+    return child;
+  }
+
+  it('kills a simulation of a run that is claimed now, and looks for it among no other runs', async () => {
+    const entrypoint = join(folder, 'simulation.mjs');
+    const site = new Site({ folder, entrypoint, slots: 1 });
+    const disturbance = new Disturbance(site, new Draws(3));
+    const batchId = newBatchId(1, new Uint8Array(16).fill(7));
+    const others = [1, 2, 3, 4, 5, 6].map((runId) => simulation(batchId, runId, entrypoint));
+    const own = simulation(batchId, 0, entrypoint);
+    const text = JSON.stringify({ assignments: [{ job: { id: jobId(batchId, 0) }, attempt: 1 }] });
+    const claim = { operation: 'claim', runnerId: RUNNER_IDS[0], request: '' } as const;
+    await site.wire.observe({ ...claim, stage: 'reply', reply: { status: 200, text } });
+    const ended = Promise.race([own, ...others].map(async (it) => [it.pid, await once(it, 'exit')]));
+    const point = { name: 'by chance', victim: 'simulation', text: '', withinMs: 0 } as const;
+    const kill = await disturbance.killAt(point, new AbortController().signal);
+    expect(kill?.point).to.equal(point);
+    expect(await ended).to.deep.equal([own.pid, [null, 'SIGKILL']]);
+  }).timeout(60_000);
 });
 
 describe('cli/selftest/outcomes', () => {

@@ -9,6 +9,8 @@ const complete = (metadata: string, files = '[]') =>
   `{"runner_id":"r1","attempt":1,"result":{"execution_time_secs":1,"output_files":${files},"metadata":${metadata}}}`;
 const nested = (depth: number) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 const study = JSON.stringify(submission);
+/** Deep, and shorter than bodies whose depth is measured. */
+const deepWith = (name: string) => `{"${name}":1234567890123456789,"b":${'['.repeat(3e4)}${']'.repeat(3e4)}}`;
 
 describe('http/request: hostile bodies', () => {
   let server: TestServer;
@@ -26,12 +28,8 @@ describe('http/request: hostile bodies', () => {
     ['arrays a million deep', '/jobs', '['.repeat(1e6) + ']'.repeat(1e6), 422],
     ['objects a million deep', '/jobs', nested(1e6), 422],
     ['a deep body with a long number and a seed', '/jobs', `{"seed":1234567890123456789,"b":${nested(1e6)}}`, 422],
-    [
-      'a deep body, short enough not to be measured, with a long number and a seed',
-      '/jobs',
-      `{"seed":1234567890123456789,"b":${'['.repeat(3e4)}${']'.repeat(3e4)}}`,
-      400,
-    ],
+    ['a deep body, short enough not to be measured, with a long seed', '/jobs', deepWith('seed'), 422],
+    ['the same, with a seed whose name has an escape', '/jobs', deepWith(String.raw`\u0073eed`), 400],
     ['an unclosed body a million deep', '/jobs', '['.repeat(3e4), 400],
     ['metadata 32 deep', `/jobs/${JOB_ID}/complete`, complete(nested(32)), 200],
     ['metadata 33 deep', `/jobs/${JOB_ID}/complete`, complete(nested(33)), 422],

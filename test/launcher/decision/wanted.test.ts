@@ -1,10 +1,16 @@
 /** Tests of the one decision of the launcher: how many allocations to submit, and the sentence that explains it. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { RunnerCapabilities } from '../../../src/contract/types.ts';
+import type { DemandGroup, RunnerCapabilities } from '../../../src/contract/types.ts';
 import { ALLOWED } from '../../../src/domain/runner-settings.ts';
 import type { QueueConfig } from '../../../src/launcher/settings.ts';
-import { misfitOf, requestedBy, runsThatFit, wholeCapacity } from '../../../src/launcher/decision/fits.ts';
+import {
+  misfitOf,
+  requestedBy,
+  runsThatFit,
+  wholeCapacity,
+  type RunnerSettings,
+} from '../../../src/launcher/decision/fits.ts';
 import { usageOf } from '../../../src/launcher/decision/usage.ts';
 import { wanted, type WantedInput } from '../../../src/launcher/decision/wanted.ts';
 import { queueConfig } from '../support.ts';
@@ -25,6 +31,12 @@ const ALLOWING_NONE: RunnerCapabilities = {
   environment_allowed: [...ALLOWED],
   container_runtime: 'podman',
   container_images: ['wing:1'],
+};
+
+/** A runner of a former version, which executes one code of `rocket`. */
+const EXECUTING_A: RunnerSettings = {
+  ...runner().capabilities,
+  engines: [{ name: 'rocket', code: { kind: 'entrypoint', digest: 'a'.repeat(64) } }, { name: 'wing' }],
 };
 
 const STOP = { reason: 'by an operator', isFailure: false, immediately: false, atMs: NOW };
@@ -176,7 +188,7 @@ describe('launcher/decision/wanted', () => {
       'variable',
       { demand: [group({ environment: ['SIM_A', 'WIND'] })], settings: new Map([['main', ALLOWING_NONE]]) },
       'settings-refuse',
-      /its runners do not allow "WIND" of container.environment; after a change of their settings: simbatch launcher resume main/,
+      /its runners do not allow "WIND" of container.environment; after a change of them: simbatch launcher resume main/,
     ],
     [
       'image',
@@ -185,6 +197,13 @@ describe('launcher/decision/wanted', () => {
       /its runners do not allow the image "wing:2"/,
     ],
   ];
+  const OTHER_CODES: [string, Partial<DemandGroup>, RegExp][] = [
+    ['pinned code', { code: 'b'.repeat(64) }, /its runners execute another code than the study pins; after a/],
+    ['feature', { features: ['histories'] }, /its runners are too old: they lack histories/],
+    ['code without a name', { code: null, simulation: 'wing' }, /its runners execute another code/],
+  ];
+  for (const [name, wish, why] of OTHER_CODES)
+    MISFITS.push([name, { demand: [group(wish)], settings: new Map([['main', EXECUTING_A]]) }, 'settings-refuse', why]);
   for (const [name, given, code, why] of MISFITS) {
     it(`submits nothing for runs whose ${name} fits no queue, and says why`, () => {
       const { queues, unserved } = wanted(input(given));
@@ -223,6 +242,29 @@ describe('launcher/decision/wanted', () => {
       why: '10 runs of rocket wait: submits none until a runner of the queue says whether it allows "WIND"',
     });
     expect(decided({ demand: [group({ environment: ['SIM_A'] })] }).count).to.equal(3);
+  });
+
+  it('submits one allocation for a pinned code, until a runner of the queue has said which code it executes', () => {
+    const demand = [group({ code: 'a'.repeat(64) })];
+    expect(decided({ demand })).to.deep.equal({
+      count: 1,
+      why:
+        '10 runs of rocket wait: submits 1 allocation for 4 runs each\n' +
+        '10 runs of rocket wait: the others wait until that runner says whether it executes the code that the study pins',
+    });
+    expect(decided({ demand, settings: new Map([['main', EXECUTING_A]]) }).count).to.equal(3);
+    expect(decided({ demand: [group({ code: null })] }).count, 'the first run says which').to.equal(3);
+    const other = {
+      ...EXECUTING_A,
+      engines: [{ name: 'rocket', code: { kind: 'entrypoint' as const, digest: 'b'.repeat(64) } }],
+    };
+    const free = (it: RunnerSettings) => {
+      const { engines = [], ...capabilities } = { ...it, max_concurrent_jobs: 16, cpu_cores: 16, memory_gb: 8 };
+      return { otherRunners: [runner({ slots: 16, capabilities, engines: [...engines] })] };
+    };
+    const settings = new Map([['main', EXECUTING_A]]);
+    expect(decided({ demand, settings, ...free(other) }).count, 'free runners with another code').to.equal(3);
+    expect(decided({ demand, settings, ...free(EXECUTING_A) }).count).to.equal(0);
   });
 
   it('uses the next queue that fits for the rest', () => {

@@ -62,6 +62,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
   requests: string[] = [];
   /** Variables that the runs have, and those that runners which register from now on allow. */
   environment: { set: string[]; allowed: string[] } = { set: [], allowed: [] };
+  /** The digests of the pinned code, and of the code that is installed where runners start. */
+  code: { pinned: string; installed: string } | undefined;
   /** The answer of the next calls, by the name of the method; a function may decide by the request. */
   faults: {
     list?: Error;
@@ -148,7 +150,15 @@ export class FakeCluster implements Engine, CoordinatorPort {
   async demand(): Promise<DemandResponse> {
     this.#asked('demand');
     const { set } = this.environment;
-    const named = group({ runs: this.pending, timeout_secs: 600, ...(set.length === 0 ? {} : { environment: set }) });
+    const named = group({
+      runs: this.pending,
+      timeout_secs: 600,
+      ...(set.length === 0 ? {} : { environment: set }),
+      ...(this.code === undefined ? {} : { code: this.code.pinned }),
+    });
+    // As the coordinator does: runs of a pinned code are not part of the demand while the connected runners have another one.
+    const isUnserved = this.#isOtherCode && this.live.some((it) => it.runs !== undefined && it.hasLeft !== true);
+    if (isUnserved) return { runs: 0, demand: [] };
     return { runs: this.pending, demand: this.pending === 0 ? [] : [named] };
   }
 
@@ -161,6 +171,9 @@ export class FakeCluster implements Engine, CoordinatorPort {
       return [
         runner({
           capabilities: { ...capabilities, environment_allowed: it.allowed ?? [] },
+          ...(this.code === undefined
+            ? {}
+            : { engines: [{ name: '*', code: { kind: 'entrypoint', digest: this.code.installed } }] }),
           id: runnerIdOf(queue, id),
           allocation: `fake/${queue}/${id}`,
           status: it.isDrained === true ? 'Maintenance' : it.runs.length > 0 ? 'Busy' : 'Idle',
@@ -191,6 +204,10 @@ export class FakeCluster implements Engine, CoordinatorPort {
     this.#asked('revokeTokens');
     for (const it of allocations) this.tokens.delete(it);
     this.step();
+  }
+
+  get #isOtherCode(): boolean {
+    return this.code !== undefined && this.code.pinned !== this.code.installed;
   }
 
   #asked(request: string): void {
@@ -225,7 +242,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
       job.runs = job.runs.filter((it) => job.isHung === true || it.endsAtMs > now);
       this.completed += before - job.runs.length;
       job.allowed ??= this.environment.allowed;
-      const isRefused = this.environment.set.some((it) => job.allowed?.includes(it) !== true);
+      const isRefused = this.#isOtherCode || this.environment.set.some((it) => job.allowed?.includes(it) !== true);
       while (!isRefused && job.isDrained !== true && job.hasLeft !== true && job.runs.length < 4 && this.pending > 0) {
         this.pending -= 1;
         job.runs.push({ endsAtMs: now + runMs });

@@ -40,6 +40,21 @@ describe('launcher/loop: operators', () => {
     expect(site.cluster.completed).to.equal(12);
   });
 
+  it('let a queue ask its next runner which code it executes, after its runners have left a pinned study', async () => {
+    const site = new Site({ runs: 12 }, { max: 3 });
+    site.cluster.code = { pinned: 'a'.repeat(64), installed: 'b'.repeat(64) };
+    const refused = await site.until(({ queues: [main] }) => main?.why[0]?.includes('execute another code') === true);
+    expect(refused.unserved.map((it) => [it.code, it.runs])).to.deep.equal([['settings-refuse', 12]]);
+    for (let n = 0; n < 40; n += 1) await site.round();
+    expect(site.cluster.live).to.deep.equal([]);
+    expect(site.cluster.submissions.size, 'allocations that could execute nothing').to.equal(1);
+    site.cluster.code = { pinned: 'a'.repeat(64), installed: 'a'.repeat(64) };
+    site.commands = [{ type: 'resume', queue: 'main' }];
+    await site.until(isQuiet(site));
+    expect(site.cluster.completed).to.equal(12);
+    expect(site.cluster.submissions.size, 'one asks, and the others follow it').to.equal(4);
+  });
+
   it('change no queue unless they name it', async () => {
     const { site } = await threeLive();
     site.commands.push({ type: 'pause', queue: 'another', reason: 'maintenance' });

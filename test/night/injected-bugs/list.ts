@@ -1,5 +1,6 @@
 /** Bugs that are injected into the compiled program, each with the test that must fail then. A new one joins the list of its subject. */
 import { FILE_BUGS } from './files.ts';
+import { HISTORY_BUGS } from './histories.ts';
 import type { InjectedBug } from './injected-bug.ts';
 import { KERNEL_BUGS } from './kernel.ts';
 import { LAUNCHER_BUGS } from './launcher.ts';
@@ -12,6 +13,7 @@ export const INJECTED_BUGS: readonly InjectedBug[] = [
   ...KERNEL_BUGS,
   ...LAUNCHER_BUGS,
   ...FILE_BUGS,
+  ...HISTORY_BUGS,
   ...REUSE_BUGS,
   ...ROUND_BUGS,
   ...RUNNER_BUGS,

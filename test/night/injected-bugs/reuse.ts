@@ -9,16 +9,16 @@ export const REUSE_BUGS: readonly InjectedBug[] = [
   {
     name: 'a study stays in its group when it is deleted',
     file: 'src/coordinator/studies/deletions.js',
-    find: 'leaveGroup(turn, batchId);',
+    find: 'leaveGroups(turn, batchId);',
     replace: '{}',
     ...kills,
   },
   {
     name: 'a study joins its group in a commit of its own',
     file: 'src/coordinator/studies/submit.js',
-    find: 'joinGroup(turn, batchId, groupOf(submission.config, seed));',
+    find: 'joinGroups(turn, batchId, submission, seed);',
     replace:
-      "setImmediate(() => parts.turns.run('join', (it) => joinGroup(it, batchId, groupOf(submission.config, seed))).catch(() => {}));",
+      "setImmediate(() => parts.turns.run('join', (it) => joinGroups(it, batchId, submission, seed)).catch(() => {}));",
     ...kills,
   },
   {

@@ -3,7 +3,10 @@ import type { InjectedBug } from './injected-bug.ts';
 
 const APPEND = 'src/coordinator/rounds/append.js';
 const STORE = 'src/coordinator/rounds/store-round.js';
+const RARE = 'src/coordinator/rounds/rare-events.js';
 const worlds = { test: 'sim/simulation.test.js', title: 'keeps its promises in' };
+
+const rareWorlds = { test: 'sim/rare/rare.test.js', title: 'worlds with faults in every phase' };
 
 /** The turn, with its writes of rows put aside. */
 const WITHOUT_ROWS =
@@ -37,5 +40,27 @@ export const ROUND_BUGS: readonly InjectedBug[] = [
     find: "turn.put(keys['round-key'](batchId, key), String(rounds));",
     replace: '{}',
     ...worlds,
+  },
+  {
+    name: 'the decision of a round of rare events is lost at a restart',
+    file: RARE,
+    find: 'restore() {',
+    replace: 'restore() { return;',
+    ...rareWorlds,
+  },
+  {
+    name: 'a round of rare events is appended again after its commit',
+    file: RARE,
+    find: "await this.#parts.turns.run('append-rare-round', (turn) => append(turn, batchId, outcome));",
+    replace:
+      "for (const again of [0, 1]) await this.#parts.turns.run('append-rare-round', (turn) => append(turn, batchId, outcome.kind === 'round' ? { ...outcome, round: outcome.round + again } : outcome));",
+    ...rareWorlds,
+  },
+  {
+    name: 'runs that lost telemetry are taken as passing by studies of rare events',
+    file: 'src/analysis/rare/answer/scores.js',
+    find: 'code !== CLASS_CODES.ok || isTelemetryLost ||',
+    replace: 'code !== CLASS_CODES.ok ||',
+    ...rareWorlds,
   },
 ];

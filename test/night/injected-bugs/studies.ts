@@ -3,6 +3,30 @@ import type { InjectedBug } from './injected-bug.ts';
 
 export const STUDY_BUGS: readonly InjectedBug[] = [
   {
+    name: 'a canary study passes when one of its runs is Completed',
+    file: 'machines/batch-parts/ends.js',
+    find: 'passed: context.completed === context.totalJobs',
+    replace: 'passed: context.completed > 0',
+    test: 'coordinator/studies/canary.test.js',
+    title: 'executes the corners too, and holds the runs after one failed one until a release',
+  },
+  {
+    name: 'a study that completes cancels its canary study',
+    file: 'src/coordinator/kernel/turn/wiring.js',
+    find: "status === 'Cancelled' ? canaryBatch : undefined",
+    replace: 'canaryBatch',
+    test: 'coordinator/studies/canary.test.js',
+    title: 'lets a canary study continue that runs while its released study completes',
+  },
+  {
+    name: 'a study waits for ever for a canary study that damage has lost',
+    file: 'src/coordinator/coordinator.js',
+    find: '{ restore: () => endLostCanaries(parts) },',
+    replace: '',
+    test: 'coordinator/studies/canary-records.test.js',
+    title: 'waits for a release after an import of the study alone, and says why',
+  },
+  {
     name: 'a parameter counts as read by a study when its last run has looked it up',
     file: 'src/domain/runs/look-ups.js',
     find: 'read: union(tally.read, read),',

@@ -51,9 +51,13 @@ export async function stub(name: Exclude<RuntimeName, 'charliecloud'>): Promise<
 
 /**
  * The real runtime with an image of a shell; a text says why this machine starts no containers.
+ * @param files further files of the image: their paths in it, and where they are here.
  * @throws Error when every test is required and a program is not installed.
  */
-export async function real(name: 'podman' | 'charliecloud'): Promise<RuntimeOnTrial | string> {
+export async function real(
+  name: 'podman' | 'charliecloud',
+  files: Readonly<Record<string, string>> = {},
+): Promise<RuntimeOnTrial | string> {
   const missing = [name === 'podman' ? 'podman' : 'ch-run', 'busybox'].filter((it) => !isProgram(it));
   if (missing.length > 0) {
     const why = `${missing.join(' and ')} is not installed`;
@@ -65,6 +69,7 @@ export async function real(name: 'podman' | 'charliecloud'): Promise<RuntimeOnTr
   const close = (): void => rmSync(folder, { recursive: true, force: true });
   const root = join(folder, 'root');
   makeRoot(root);
+  for (const [path, from] of Object.entries(files)) copyFileSync(from, join(root, path));
   try {
     return name === 'podman' ? await realPodman(folder, root, close) : await realCharliecloud(folder, root, close);
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Recorded studies: requests of clients and runners in order, to a real coordinator. */
 import type { Assignment, CodeIdentity, RunnerCapabilities } from '../../../src/contract/types.ts';
+import { encodeHistory } from '../../../src/domain/histories/values.ts';
 import { adaptiveStudy } from '../rounds.ts';
 import { study } from '../studies.ts';
 import type { Script, StudyPlan } from './recorder.ts';
@@ -260,6 +261,32 @@ export const STUDIES: readonly StudyPlan[] = [
     },
   },
   {
+    name: 'study-canary',
+    about:
+      'Three studies wait for their canary studies: the first passes over a restart, the second fails and the runs are released, the third is cancelled with its study.',
+    async script(script) {
+      await joins(script, 'r1', 3);
+      const policy = { canary: 'nominal' as const };
+      await script.ask('submit', { ...study({ runs: 2, maxRetries: 0 }), policy });
+      const [passes] = (await claims(script, 'r1', 3)) as [Assignment];
+      await start(script, 'r1', passes);
+      await script.restart();
+      await beats(script, 'r1', [passes]);
+      await complete(script, 'r1', passes);
+      const second = { ...study({ runs: 2, maxRetries: 0 }), policy: { canary: 'corners' as const, priority: 1 } };
+      const { batch_id: released } = await script.ask('submit', second);
+      const [nominal, low, high] = (await claims(script, 'r1', 3)) as [Assignment, Assignment, Assignment];
+      for (const it of [nominal, low, high]) await start(script, 'r1', it);
+      await complete(script, 'r1', nominal);
+      await fail(script, 'r1', low);
+      await complete(script, 'r1', high);
+      await script.ask('releaseBatch', released, 'the failure is known');
+      const { batch_id: cancelled } = await script.ask('submit', { ...study({ runs: 2 }), policy });
+      await script.ask('cancelBatch', cancelled, 'enough');
+      await finishes(script, 'r1');
+    },
+  },
+  {
     name: 'study-rounds',
     about:
       'Grows by rounds: two under keys, one of which is repeated over a restart, and one by its number; is closed with a run open.',
@@ -306,6 +333,69 @@ export const STUDIES: readonly StudyPlan[] = [
       await beats(script, 'r1', []);
       await script.ask('submit', study({ name: 'later', runs: 4, ...reuse }));
       await finishesWithCode(script, 'r1');
+    },
+  },
+  {
+    name: 'study-histories',
+    about:
+      'Four runs leave two histories and derived outputs: one all of them, one none after its peak, one fails with what it had, one lost both. A history of another length is refused.',
+    async script(script) {
+      const instance = 'r1-1';
+      const features = ['histories'];
+      await script.ask('register', { id: 'r1', capabilities: { ...capabilities(4), features }, instance });
+      const histories = [
+        { name: 'load', variable: 'nz_g', at: { from: 0, to: 1, step: 0.5 }, units: 'g' },
+        { variable: 'alt_m', at: { points: [-1, 0] }, origin: 'first(alt_m < 0)' },
+      ];
+      const derived = [
+        { name: 'peak', telemetry: 'nz_g', take: 'max' as const, units: 'g' },
+        { name: 'margin', expression: '9 - outputs.peak' },
+      ];
+      await script.ask('submit', study({ runs: 4, maxRetries: 0, config: { histories, derived } }));
+      const held = await claims(script, 'r1', 4);
+      for (const it of held) await start(script, 'r1', it);
+      const [whole, short, failed, bare] = held as [Assignment, Assignment, Assignment, Assignment];
+      const own = ({ attempt }: Assignment) => ({ runner_id: 'r1', attempt });
+      const result = { execution_time_secs: 2, output_files: [] };
+      const values = (load: number[], altitude: number[]) => ({
+        load: encodeHistory(load),
+        alt_m: encodeHistory(altitude),
+      });
+      await script.refused('invalid-request', 'complete', whole.job.id, {
+        ...own(whole),
+        result: { ...result, metadata: {}, histories: values([1, 2], [3, 4]) },
+      });
+      await script.ask('complete', whole.job.id, {
+        ...own(whole),
+        result: {
+          ...result,
+          metadata: { apogee_m: 1200, peak: 3.5, margin: 5.5 },
+          histories: values([1, 3.5, -0], [12.5, 0]),
+        },
+      });
+      await script.restart();
+      await beats(script, 'r1', [short, failed, bare]);
+      await script.ask('complete', short.job.id, {
+        ...own(short),
+        result: {
+          ...result,
+          metadata: { apogee_m: 1300, peak: 4, margin: 5 },
+          histories: values([1, 4, Number.NaN], [Number.NaN, Number.NaN]),
+        },
+      });
+      await script.ask('fail', failed.job.id, {
+        ...own(failed),
+        reason: 'exit',
+        error_message: 'no solution',
+        result: {
+          ...result,
+          metadata: { peak: 2 },
+          histories: values([2, Number.NaN, Number.NaN], [Number.NaN, Number.NaN]),
+          derived_missing: { margin: 'the run failed' },
+        },
+      });
+      await complete(script, 'r1', bare);
+      await beats(script, 'r1', []);
     },
   },
 ];

@@ -8,6 +8,7 @@ import { Stat } from '../parts/stat.tsx';
 import { Table } from '../parts/table.tsx';
 import { brief, count } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
+import { ComparedHistories } from './histories.tsx';
 import { PairedOutputs, UnpairedOutputs, type Paired, type Unpaired } from './outputs.tsx';
 
 /** This study is the one before; the other one is after. */
@@ -96,6 +97,7 @@ function Comparison({ progress, other, asked, failing }: ComparisonProps) {
       )}
       <Changes data={data} />
       {data.paired ? <PairedOutputs data={data} after={asked} /> : <UnpairedOutputs data={data} />}
+      {other !== undefined && <ComparedHistories names={data.histories} before={progress} after={{ batch: other }} />}
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** The units of parameters and outputs, as a study declares them. */
 import type { BatchSubmission } from '../../../src/contract/types.ts';
+import { describedOutputs } from '../../../src/domain/runs/described-outputs.ts';
 import { EXECUTION_SECS } from '../../../src/domain/runs/outputs.ts';
 
 /** Units by name; a name without units is absent. */
@@ -8,10 +9,10 @@ export interface Units {
   outputs: ReadonlyMap<string, string>;
 }
 
-export function unitsOf({ config, outputs = {} }: Pick<BatchSubmission, 'config' | 'outputs'>): Units {
+export function unitsOf(submission: Pick<BatchSubmission, 'config' | 'outputs'>): Units {
   return {
-    parameters: declared(Object.entries(config.dispersions)),
-    outputs: new Map([[EXECUTION_SECS, 's'], ...declared(Object.entries(outputs))]),
+    parameters: declared(Object.entries(submission.config.dispersions)),
+    outputs: new Map([[EXECUTION_SECS, 's'], ...declared(Object.entries(describedOutputs(submission)))]),
   };
 }
 

@@ -13,10 +13,17 @@ export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T>
   }
 }
 
-/** The answer to a question of the study, such as `summary`; the one before while a newer one is computed. */
-export function useAnswer<T>(study: BatchStatusResponse | undefined, question: string | undefined): Loaded<T> {
+/**
+ * The answer to a question of the study, such as `summary`; the one before while a newer one is computed. `mayChange`: it may change after
+ * the end of the study too.
+ */
+export function useAnswer<T>(
+  study: Pick<BatchStatusResponse, 'batch'> | undefined,
+  question: string | undefined,
+  mayChange = false,
+): Loaded<T> {
   const batch = study?.batch;
-  const round = useRefresh(batch?.status === 'Pending' || batch?.status === 'Running');
+  const round = useRefresh(mayChange || batch?.status === 'Pending' || batch?.status === 'Running');
   const path = question === undefined || batch === undefined ? undefined : `/batches/${batch.id}/${question}`;
   return useLoaded<T>(path, `${batch?.status} ${round}`, answerTo);
 }

@@ -1,7 +1,8 @@
 /** Explore a study: distributions, any pairs, all variables together; one selection, kept in the address, for all plots. */
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
-import type { BatchStatusResponse, StudyAttribution } from '../../../src/contract/types.ts';
+import type { BatchStatusResponse, BatchSubmission, StudyAttribution } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
+import { Histories } from '../histories/card.tsx';
 import { useAnswer } from '../data/use-answer.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Empty, Panel } from '../parts/common.tsx';
@@ -35,6 +36,7 @@ const AXES = 9;
 
 interface PageProps {
   progress: BatchStatusResponse;
+  submission: BatchSubmission;
   table: RunTable;
   query: URLSearchParams;
 }
@@ -53,7 +55,7 @@ function useAge(table: RunTable, perDrawing: number): number {
   return age;
 }
 
-export default function Explore({ progress, table, query }: PageProps) {
+export default function Explore({ progress, submission, table, query }: PageProps) {
   const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
   const age = useDeferredValue(useAge(table, perDrawing));
   const text = query.get('select');
@@ -89,6 +91,10 @@ export default function Explore({ progress, table, query }: PageProps) {
       showPair: (x, y) => changeQuery({ x, y }),
     };
   }, [status, sample, mask, colouring, logs, text]);
+  const brushed = useMemo(
+    () => (mask === undefined ? [] : [...mask.keys()].filter((row) => mask[row] === 1).map((row) => table.runAt(row))),
+    [mask, table],
+  );
   const hasFailed = progress.jobs_by_status.Failed + progress.jobs_by_status.Timeout > 0;
   const causes = useAnswer<StudyAttribution>(progress, hasFailed ? 'attribution' : undefined).data;
   if (variables.length === 0) {
@@ -135,6 +141,7 @@ export default function Explore({ progress, table, query }: PageProps) {
       ))}
       <Pairs variables={variables} plots={plots} query={query} inputs={inputs} size={table.size} />
       <Together variables={variables} plots={plots} query={query} inputs={inputs} ranges={ranges} />
+      <Histories progress={progress} submission={submission} selected={brushed} />
       <Statistics progress={progress} />
       <RunningMean
         progress={progress}

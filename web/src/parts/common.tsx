@@ -54,6 +54,9 @@ export function Act({
   );
 }
 
+/** A text with its first letter in upper case. */
+export const sentenceOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

@@ -28,19 +28,6 @@ export function verticalRange({ least, most, isFilled }: Shown): [from: number, 
   return [times(Math.floor(tidy(from / step)), step), times(Math.ceil(tidy(to / step)), step)];
 }
 
-/** A limit farther from the values than this many times their range would squeeze them into a line. */
-const FAR = 4;
-
-/** Whether a limit is drawn beside these values. */
-export function isNear(values: readonly (number | null)[], limit: number): boolean {
-  const known = values.filter((it) => it !== null);
-  if (known.length === 0) return false;
-  const least = known.reduce((a, b) => Math.min(a, b));
-  const most = known.reduce((a, b) => Math.max(a, b));
-  const range = most - least || Math.abs(most) || 1;
-  return limit >= least - FAR * range && limit <= most + FAR * range;
-}
-
 /** Returns the smallest round step that is at least `size` (> 0). */
 function roundStep(size: number): number {
   const power = Math.floor(Math.log10(size));

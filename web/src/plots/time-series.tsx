@@ -25,6 +25,8 @@ export interface Series {
   /** A fill that hides the lines below it: stacked areas are drawn from the top one down. */
   solid?: boolean;
   dash?: boolean;
+  /** True for a line without an entry in the legend. */
+  isQuiet?: boolean;
 }
 
 interface Props {
@@ -39,13 +41,18 @@ interface Props {
   leastSpan?: number;
   /** Top of the vertical axis; otherwise a round number above the values. */
   most?: number;
+  /** Called with the name of the line next to a click. */
+  onPick?: (name: string) => void;
 }
+
+/** A click this many pixels from a line is on it. */
+const PICK_PIXELS = 12;
 
 const AXIS_FONT = '11px system-ui, sans-serif';
 /** Half of the widest time, which may be at the end of the axis: `12:08:26.50 PM`. */
 const TIME_LABEL_HALF = 38;
 
-export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0, most }: Props) {
+export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0, most, onPick }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useShownTheme();
@@ -53,6 +60,8 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
   const data = [times, ...series.map((it) => it.values)] as unknown as uPlot.AlignedData;
   const latest = useRef(data);
   latest.current = data;
+  const pick = useRef(onPick);
+  pick.current = onPick;
   useEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
@@ -62,6 +71,10 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       element,
     );
     plot.current = made;
+    made.over.addEventListener('click', () => {
+      const name = nearestLine(made);
+      if (name !== undefined) pick.current?.(name);
+    });
     const observer = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }));
     observer.observe(element);
     return () => {
@@ -77,7 +90,7 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       <div ref={host} role="img" aria-label={label} />
       <figcaption className="keys">
         {series
-          .filter((it) => it.edge !== true)
+          .filter((it) => it.edge !== true && it.isQuiet !== true)
           .map((it) => (
             <span key={it.name}>
               <i style={{ background: `var(--${it.colour})` }} aria-hidden="true" />
@@ -87,6 +100,18 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       </figcaption>
     </figure>
   );
+}
+
+/** The name of the line that the pointer is on, the nearest of several; undefined for none. */
+function nearestLine(plot: uPlot): string | undefined {
+  const { idx, top = -1 } = plot.cursor;
+  if (idx === null || idx === undefined) return undefined;
+  const distances = plot.series.slice(1).flatMap(({ label }, at) => {
+    const value = plot.data[at + 1]?.[idx];
+    if (value === null || value === undefined || typeof label !== 'string') return [];
+    return [{ label, pixels: Math.abs(plot.valToPos(value, 'y') - top) }];
+  });
+  return distances.filter((it) => it.pixels <= PICK_PIXELS).sort((a, b) => a.pixels - b.pixels)[0]?.label;
 }
 
 /** Times in the browser's locale; the day below, where it is ambiguous. */

@@ -50,6 +50,12 @@ export function Rounds({ progress: { batch }, table, query }: Props) {
       <p className="table-note small soft">
         {count(batch.total_jobs)} of {count(budget)} runs of the budget are used.
       </p>
+      {data?.[0]?.source === 'rare-event/1' && (
+        <p className="table-note small soft">
+          The coordinator appends these rounds to estimate a rare violation (experimental): the{' '}
+          <a href={hrefOf(['batches', batch.id, 'overview'])}>overview</a> has its probability and bounds.
+        </p>
+      )}
     </Panel>
   );
 }

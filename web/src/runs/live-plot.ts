@@ -1,6 +1,6 @@
 /** The plot of a variable of a running run: its line, and the limits of its conditions that lie near enough to be drawn. */
 import type { LiveCondition, LiveTelemetry, LiveVariable } from '../../../src/contract/types.ts';
-import { isNear } from '../plots/range.ts';
+import { isNear } from '../../../src/analysis/band/limits.ts';
 import type { Series } from '../plots/time-series.tsx';
 import { count, figure } from '../parts/time.tsx';
 

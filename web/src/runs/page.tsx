@@ -1,5 +1,6 @@
 /** All runs of a study in a table: filter, order, columns and brushed ranges are in the address. */
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { describedOutputs } from '../../../src/domain/runs/described-outputs.ts';
 import { normalizeMessage } from '../../../src/domain/runs/failure-groups.ts';
 import { JOB_STATUSES } from '../../../src/contract/enums.ts';
 import type {
@@ -41,7 +42,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
   const summary = useAnswer<StudySummary>(progress, 'summary?quantiles=0.05,0.5,0.95').data;
   const attribution = useAnswer<StudyAttribution>(progress, failed === 0 ? undefined : 'attribution').data;
   const outputs = useMemo(
-    () => summary?.outputs.map((it) => it.name) ?? Object.keys(submission.outputs ?? {}),
+    () => summary?.outputs.map((it) => it.name) ?? Object.keys(describedOutputs(submission)),
     [summary, submission],
   );
   const all = useMemo(() => columnsOf(submission, distributions, outputs), [submission, distributions, outputs]);

@@ -116,7 +116,7 @@ function Question({ action, batch, send, onClose }: QuestionProps) {
       <p>
         {isPause
           ? 'No new runs are assigned until it is resumed; running ones continue.'
-          : 'The runs that wait for the canary runs are assigned, although a canary run has not completed.'}
+          : 'The runs that wait for the canary runs, or for the canary study, are assigned, although one of these has not completed.'}
       </p>
     </Ask>
   );
@@ -210,12 +210,23 @@ export function BatchRelations({ batch }: { batch: Batch }) {
   );
 }
 
-const RELATED = { extension: 'Extends', rerun: 'Reruns', comparison: 'Compares with', audit: 'Audits' } as const;
+const RELATED = {
+  extension: 'Extends',
+  rerun: 'Reruns',
+  comparison: 'Compares with',
+  audit: 'Audits',
+  probe: 'Canary study of',
+  extraction: 'Extracted from',
+  repeat: 'Repeats, with another seed,',
+} as const;
 const NAMES = {
   extension: 'Extended by',
   rerun: 'Rerun as',
   comparison: 'Compared with',
   audit: 'Audited by',
+  probe: 'Canary study',
+  extraction: 'Extraction',
+  repeat: 'Repeated with another seed:',
 } as const;
 
 const BatchLink = ({ id }: { id: string }) => (

@@ -1,5 +1,5 @@
 /** The answer about a study: the first line of its page, in the colour of its level, and the next steps. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { BatchStatusResponse, StudyAnswer } from '../../../src/contract/types.ts';
 import { Command } from '../parts/common.tsx';
 import { here as endpoint } from '../parts/here.ts';
@@ -7,8 +7,13 @@ import { hrefOf } from '../router.ts';
 import { useAnswer } from '../data/use-answer.ts';
 
 /** The answer as it is now; the one before while a newer one is computed. */
-export const useStudyAnswer = (progress: BatchStatusResponse | undefined): StudyAnswer | undefined =>
-  useAnswer<StudyAnswer>(progress, progress === undefined ? undefined : 'answer').data;
+export function useStudyAnswer(progress: BatchStatusResponse | undefined): StudyAnswer | undefined {
+  // A study that has ended may wait for a study that was submitted with it.
+  const [isOpen, setOpen] = useState(false);
+  const { data } = useAnswer<StudyAnswer>(progress, progress === undefined ? undefined : 'answer', isOpen);
+  useEffect(() => setOpen(data?.level === 'running'), [data]);
+  return data;
+}
 
 export function Answer({ batchId, answer }: { batchId: string; answer: StudyAnswer | undefined }) {
   const [command, setCommand] = useState<string>();

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import type { BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
 import { useRefresh } from '../data/use-refresh.ts';
-import { Act, Command, Failure } from '../parts/common.tsx';
+import { Act, Command, Failure, sentenceOf } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { hrefOf } from '../router.ts';
 import { isOpen } from '../parts/progress.ts';
@@ -52,8 +52,6 @@ export function FindingsBanner({ progress, findings, again }: BannerProps) {
   );
 }
 
-export const sentenceOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** Commands and members between backticks as code. */
 export const coded = (text: string): ReactNode =>
   text.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>));
@@ -63,7 +61,7 @@ const BUTTONS = 3;
 
 function actionsOf(finding: Finding, batchId: string, send: (path: string) => void): ReactNode {
   const study = `/batches/${encodeURIComponent(batchId)}`;
-  const { code, runners = [], runs = [] } = finding;
+  const { code, runners = [], runs = [], study: other } = finding;
   const each = (verb: 'Drain' | 'Resume'): ReactNode =>
     runners.slice(0, BUTTONS).map((id) => (
       <Act key={id} onClick={() => send(`/runners/${encodeURIComponent(id)}/${verb.toLowerCase()}`)}>
@@ -77,7 +75,7 @@ function actionsOf(finding: Finding, batchId: string, send: (path: string) => vo
     case 'canary-failed':
       return (
         <div className="row">
-          <a href={failed}>See why</a>
+          <a href={other === undefined ? failed : hrefOf(['batches', other])}>See why</a>
           <Act onClick={() => send(`${study}/release`)}>Release the other runs</Act>
         </div>
       );

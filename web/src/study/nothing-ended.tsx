@@ -2,9 +2,9 @@
 import { designMethod } from '../../../src/domain/study/design-method.ts';
 import type { BatchHistory, BatchStatusResponse, BatchSubmission, Finding } from '../../../src/contract/types.ts';
 import { useRequest } from '../data/api.ts';
-import { Panel } from '../parts/common.tsx';
+import { Panel, sentenceOf } from '../parts/common.tsx';
 import { count, Time } from '../parts/time.tsx';
-import { coded, sentenceOf } from './findings.tsx';
+import { coded } from './findings.tsx';
 import { isOpen } from '../parts/progress.ts';
 import { Dispersions } from './submission.tsx';
 
@@ -42,8 +42,7 @@ export function NothingEnded({ progress, submission, findings }: Props) {
           <dt>Planned</dt>
           <dd>
             {batch.budget === undefined ? runs(batch.total_jobs) : `up to ${runs(batch.budget)}`},{' '}
-            {designMethod(submission.config).replaceAll('_', ' ')}, seed{' '}
-            <span className="mono">{String(plan.seed)}</span>
+            {designMethod(submission).replaceAll('_', ' ')}, seed <span className="mono">{String(plan.seed)}</span>
           </dd>
           <dt>Each run asks for</dt>
           <dd>
@@ -67,17 +66,26 @@ function Reason({ finding: { severity, message, remedy } }: { finding: Finding }
   );
 }
 
-/** The time of a finding is not recorded: the latest event after which no run has started. */
+/** The events of the history with which findings begin. */
+const BEGINNINGS = [
+  { code: 'paused', event: 'paused', text: 'it was paused' },
+  { code: 'canary-failed', event: 'canary-failed', text: 'the canary failed' },
+] as const;
+
+/** The time of other findings is not recorded: the latest event after which no run has started. */
 function Since({ progress: { batch }, findings }: Pick<Props, 'progress' | 'findings'>) {
-  const isPaused = findings.some(({ code }) => code === 'paused');
-  const { data } = useRequest<BatchHistory>(isPaused ? `/batches/${batch.id}/history` : undefined, batch.status);
-  const pausedAt = data?.events.findLast(({ type }) => type === 'paused')?.at;
-  if (isPaused && pausedAt !== undefined) {
+  const began = BEGINNINGS.find(({ code }) => findings.some((it) => it.code === code));
+  const { data } = useRequest<BatchHistory>(
+    began === undefined ? undefined : `/batches/${batch.id}/history`,
+    batch.status,
+  );
+  const at = data?.events.findLast(({ type }) => type === began?.event)?.at;
+  if (began !== undefined && at !== undefined) {
     return (
       <>
         <dt>Since</dt>
         <dd>
-          it was paused, <Time at={pausedAt} />
+          {began.text}, <Time at={at} />
         </dd>
       </>
     );

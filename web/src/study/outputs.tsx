@@ -4,12 +4,11 @@ import type { BatchStatusResponse, StudyDistributions, StudySummary } from '../.
 import { meanText, quantileOf } from '../../../src/analysis/outputs/estimate-text.ts';
 import { limitsStatistics } from '../../../src/domain/study/design-method.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
+import { Empty, Failure, Panel, Waiting, sentenceOf } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
 import { Spark } from '../plots/spark.tsx';
 import { hrefOf } from '../router.ts';
-import { sentenceOf } from './findings.tsx';
 
 /** Outputs for which the first screen has room. */
 const SHOWN = 5;

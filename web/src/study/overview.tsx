@@ -9,6 +9,7 @@ import { Panel } from '../parts/common.tsx';
 import { rate } from '../parts/time.tsx';
 import { courseOf, projected } from '../plots/course.ts';
 import { TimeSeries } from '../plots/time-series.tsx';
+import { Histories } from '../histories/card.tsx';
 import { BatchEvents } from './events.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
@@ -17,7 +18,9 @@ import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
 import { endedOf, isOpen } from '../parts/progress.ts';
 import { WaitingForRows } from '../rounds/waiting.tsx';
+import { RareEvent } from '../rare/panel.tsx';
 import { Precisions } from './precision.tsx';
+import { Probe } from './probe.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 interface Props {
@@ -33,8 +36,11 @@ export function Overview({ progress, submission, table, findings }: Props) {
   return (
     <>
       <WaitingForRows progress={progress} submission={submission} />
+      <RareEvent progress={progress} submission={submission} />
       <Verdicts progress={progress} submission={submission} />
       <Precisions progress={progress} />
+      <Probe progress={progress} submission={submission} />
+      <Histories progress={progress} submission={submission} />
       <div className="columns halves">
         <div className="column">
           {endedOf(progress) > 0 ? (

@@ -110,7 +110,7 @@ function tabContent(
   if (tab === 'explore')
     return (
       <Suspense fallback={<Waiting />}>
-        <Explore progress={progress} table={table} query={query} />
+        <Explore progress={progress} submission={submission} table={table} query={query} />
       </Suspense>
     );
   return <Overview progress={progress} submission={submission} table={table} findings={findings} />;

@@ -53,7 +53,7 @@ export function Submission({ batchId }: { batchId: string }) {
               </>
             )}
             <dt>Sampling</dt>
-            <dd>{designMethod(data.config).replaceAll('_', ' ')}</dd>
+            <dd>{designMethod(data).replaceAll('_', ' ')}</dd>
             <dt>Seed</dt>
             <dd className="mono">{String(plan.seed)}</dd>
             <dt>At once</dt>

@@ -1,6 +1,6 @@
 /** The goals of a study and its release: requirements, outputs, policy and labels. */
 import type { ReactNode } from 'react';
-import { LOOKS, STOP_RULES, TERMINATED_RULES } from '../../../src/contract/enums.ts';
+import { CANARIES, LOOKS, STOP_RULES, TERMINATED_RULES } from '../../../src/contract/enums.ts';
 import { Panel } from '../parts/common.tsx';
 import { ChoiceField, NameField, NumberField, TextField, useForm } from './fields.tsx';
 import { Precisions } from './precisions.tsx';
@@ -152,6 +152,7 @@ export function Policy() {
           hint="the first runs, released alone; empty: none"
           empty={undefined}
         />
+        <ChoiceField pointer="/policy/canary" label="Canary study" options={CANARIES} absent="none" />
         <NumberField
           pointer="/policy/max_failures"
           label="Most failed runs"

@@ -1,13 +1,7 @@
 /** The marks of a variable's plot: limits of its conditions and requirements, its units, and the moment of a hit. */
-import { limitsOf } from '../../../src/domain/study/condition.ts';
+import { variableLimits, type VariableLimit } from '../../../src/analysis/band/limits.ts';
 import type { BatchSubmission, JobResult } from '../../../src/contract/types.ts';
 import { figure } from '../parts/time.tsx';
-
-export interface Limit {
-  name: string;
-  value: number;
-  kind: 'condition' | 'requirement';
-}
 
 export interface Hit {
   /** Seconds since the zero of the telemetry. */
@@ -19,43 +13,18 @@ export interface Hit {
 
 export interface Marks {
   units: string | undefined;
-  limits: Limit[];
+  limits: VariableLimit[];
   hit: Hit | undefined;
 }
 
-type Declared = NonNullable<BatchSubmission['outputs']>;
-
-/** The outputs that report a variable: of its name, or declared as its extreme. */
-const reports = (outputs: Declared, variable: string): string[] => [
-  variable,
-  ...Object.keys(outputs).filter((it) => outputs[it]!.censored === variable),
-];
-
-/** The marks of one variable. An output that is the variable's extreme has its units, and a requirement on it limits the variable. */
+/** The marks of one variable. */
 export function marksOf(
   variable: string,
   submission: BatchSubmission | undefined,
   result: JobResult | null,
   zeroSecs: number,
 ): Marks {
-  const { outputs = {}, requirements = [] } = submission ?? {};
-  const reporting = reports(outputs, variable);
-  const units = reporting.map((it) => (Object.hasOwn(outputs, it) ? outputs[it]!.units : undefined)).find((it) => it);
-  const early = submission?.config.early_termination;
-  const conditions = early?.enabled === true ? early.conditions : [];
-  const ends = early?.shadow === true ? 'would end the run' : 'ends the run';
-  const limits = [
-    ...conditions
-      .filter((it) => it.variable === variable)
-      .map((it) => ({ condition: it.condition, name: `${it.condition} ${ends}`, kind: 'condition' as const })),
-    ...requirements
-      .filter((it) => it.output !== undefined && reporting.includes(it.output))
-      .map((it) => ({
-        condition: it.condition,
-        name: `${it.condition} required: ${it.name}`,
-        kind: 'requirement' as const,
-      })),
-  ].flatMap(({ condition, name, kind }) => limitsOf(condition).map((value): Limit => ({ name, value, kind })));
+  const { units, limits } = variableLimits(variable, submission ?? {});
   return { units, limits, hit: hitOf(variable, units, result, zeroSecs) };
 }
 

@@ -1,8 +1,8 @@
 /** The plot of one variable of a run: its line, its limits, the moment of a hit, and the band of the study. */
 import { useMemo } from 'react';
 import type { TelemetryBand } from '../../../src/contract/types.ts';
+import { isNear } from '../../../src/analysis/band/limits.ts';
 import { count, figure } from '../parts/time.tsx';
-import { isNear } from '../plots/range.ts';
 import { labelOf } from '../plots/variables.ts';
 import { TimeSeries, type Series } from '../plots/time-series.tsx';
 import { linearAt, pointsAt, unitedTimes } from './aligned.ts';

@@ -162,6 +162,13 @@ class Sensitivity(Answer):
     columns = ("name", "sobol_cosine", "noise_floor", "spearman", "prcc", "prcc_p_holm", "told_apart")
 
 
+class RareEvent(Answer):
+    """How probable a rare violation is: `estimate`, `lower` and `upper` of the regions found, `direct` of all others. Experimental."""
+
+    table_member = "warnings"
+    columns = ("code", "message")
+
+
 class Indices(Answer):
     """Sobol' indices of one output by input, the largest total index first; the study needs the design `Saltelli`."""
 
@@ -208,6 +215,39 @@ class Convergence(Answer):
 
     table_member = "points"
     columns = ("n", "value", "low", "high")
+
+
+class Band(Answer):
+    """The curves of one history over the runs of a study."""
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """One row a point: `seconds`, `n`, `ended`, `mean`, the quantiles (`p5`, `p5_lower`, `p5_upper`), least, greatest, and the tolerance band."""
+        columns: Dict[str, Sequence[Any]] = {name: self[name] for name in ("seconds", "n", "ended", "mean")}
+        for one in self["quantiles"]:
+            name = f"p{round(100 * one['p'], 10):g}"
+            columns.update({name: one["value"], f"{name}_lower": one["lower"], f"{name}_upper": one["upper"]})
+        for name in ("least", "greatest"):
+            columns.update({name: self[name]["value"], f"{name}_run_id": self[name]["run_id"]})
+        band = self["tolerance"] or {"lower": [None] * len(self["seconds"]), "upper": [None] * len(self["seconds"])}
+        columns.update({"tolerance_lower": band["lower"], "tolerance_upper": band["upper"]})
+        return [dict(zip(columns, values)) for values in zip(*columns.values())]
+
+    def shown(self) -> Tuple[Sequence[str], Sequence[Mapping[str, Any]]]:
+        """Eleven points from the first to the last: the runs that have a value, the quantiles, and the tolerance band."""
+        rows = self.rows()
+        places = sorted({round(at * (len(rows) - 1) / 10) for at in range(11)}) if rows else []
+        names = [name for name in (rows[0] if rows else ()) if name.startswith("p") and "_" not in name]
+        return ["seconds", "n", *names, "tolerance_lower", "tolerance_upper"], [rows[at] for at in places]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the band on Matplotlib axes, new ones without `ax`, and returns them. Raises MissingPackageError without Matplotlib."""
+        from ..show.curves import draw_band
+        from .frames import package
+
+        if ax is None:
+            _, ax = package("matplotlib.pyplot", "a plot").subplots()
+        draw_band(self, ax)
+        return ax
 
 
 class Comparison(Answer):

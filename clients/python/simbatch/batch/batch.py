@@ -11,6 +11,7 @@ from ..api.transport import PathLike, segment
 from ..errors import ApiError
 from . import answers
 from .frames import arrow_table, columns_of, has_arrow, package, pandas
+from .extracting import Extracting
 from .growing import Growing
 from .judging import Judging
 from .progress import ENDED, wait
@@ -30,7 +31,7 @@ _Kind = TypeVar("_Kind", bound=answers.Answer)
 _WAIT_S = 20
 
 
-class Batch(Growing, Judging):
+class Batch(Extracting, Growing, Judging):
     """A submitted study. Made by `Study.run`, `Study.submit`, `simbatch.open` and `Coordinator.batches`."""
 
     def __init__(
@@ -81,7 +82,13 @@ class Batch(Growing, Judging):
         own = str((self.resource if self._has_ended() else self.refresh()["batch"])["status"])
         if own not in ENDED:
             return own
-        return next((status for status in (one.status for one in self.extensions) if status not in ENDED), own)
+        return next((status for status in (one.status for one in [*self.extensions, *self.repeats]) if status not in ENDED), own)
+
+    @property
+    def repeats(self) -> "List[Batch]":
+        """Of a study of rare events, those that were submitted with it and have other seeds: `rare_event` answers all together, and `wait` waits for all."""
+        links = self.resource.get("children", ())
+        return [Batch(self.coordinator, one["batch_id"]) for one in links if one["relation"] == "repeat"]
 
     @property
     def reused(self) -> int:
@@ -105,15 +112,15 @@ class Batch(Growing, Judging):
         return self._submission
 
     def wait(self, timeout: Optional[float] = None, *, progress: bool = True) -> "Batch":
-        """Waits until the study has ended, or until its canary runs have failed; returns itself, whatever the outcome. The wait for an
-        adaptive study ends when every run that was appended has ended.
+        """Waits until the study has ended, or until its canary runs or its canary study have failed; returns itself, whatever the
+        outcome. The wait for an adaptive study ends when every run that was appended has ended.
 
         Shows a tqdm bar where tqdm is installed, else a line on stderr, and at the end the answer in one sentence; nothing without
-        `progress`. After failed canary runs nothing is executed until `release()` or `cancel()`. Ctrl-C ends the wait only:
+        `progress`. After such a failure nothing is executed until `release()` or `cancel()`. Ctrl-C ends the wait only:
         the study continues. Raises TimeoutError after `timeout` seconds, the study continues then too.
         """
         wait(self, timeout, progress)
-        for one in self.extensions:
+        for one in [*self.extensions, *self.repeats]:
             one.wait(timeout, progress=progress)
         return self
 
@@ -157,6 +164,30 @@ class Batch(Growing, Judging):
         asked = {**self._table_query(**query), "format": "arrow"}
         table: "arrow_types.Table" = arrow_table(self.coordinator.transport.stream(self._path("/table"), asked))
         return table
+
+    def histories(self, name: str, *, where: Optional[str] = None) -> "pandas_types.DataFrame":
+        """One history of all runs that left it, or of those for which a condition holds, as a pandas DataFrame: a row a time (the index, in
+        seconds), a column a run id, NaN where a value is missing. Raises MissingPackageError without pandas; ApiError `malformed-query` for an
+        unknown name.
+        """
+        table = pandas()
+        query = {"name": name, "where": where, "format": "ndjson", "wide": True}
+        rows = list(self._lines("/histories", query))
+        frame: "pandas_types.DataFrame" = table.DataFrame(
+            {row["run_id"]: [float("nan") if value is None else float(value) for value in row["values"]] for row in rows},
+            index=table.Index(self._times(name), name="time"),
+        )
+        frame.columns.name = "run_id"
+        return frame
+
+    def _times(self, name: str) -> List[float]:
+        """The times of a history, as the submission declares them."""
+        declared = self.submission["config"].get("histories") or []
+        at = next(one["at"] for one in declared if one.get("name", one["variable"]) == name)
+        if at.get("points") is not None:
+            return [float(one) for one in at["points"]]
+        count = int((at["to"] - at["from"]) / at["step"] + 1e-9) + 1
+        return [min(at["from"] + place * at["step"], at["to"]) for place in range(count)]
 
     def run(self, run_id: int) -> "RunView":
         """One run by its number."""
@@ -208,6 +239,14 @@ class Batch(Growing, Judging):
         """How near the study is to its precisions: intervals that hold at every number of runs, so where it stops too."""
         return self._ask(answers.Precisions, "precision")
 
+    def rare_event(self, other: Optional["Batch"] = None, *, combined: bool = True) -> answers.RareEvent:
+        """How probable a rare violation is, with bounds, of a study with `method="rare_event"`; experimental. The bounds are of the violations in
+        the regions found, and `direct` bounds all others. The studies that were submitted together, two by default, are answered together; not so with
+        `combined=False`. other: another study of the same question with another seed, in place of these.
+        """
+        query = {"with": None if other is None else other.id, "combined": "true" if combined and other is None else None}
+        return self._ask(answers.RareEvent, "rare-event", **query)
+
     def why(self, failing: str = "failed", *, confidence: Optional[float] = None) -> answers.Attribution:
         """How the parameters of failing runs differ: `failed`, a class, a requirement's name, or a condition on the outputs."""
         return self._ask(answers.Attribution, "attribution", failing=failing, confidence=confidence)
@@ -234,6 +273,16 @@ class Batch(Growing, Judging):
 
         found = self._ask(answers.Answer, "worst", output=output, k=k, direction=direction)
         return Runs(RunView(self, one["run_id"], {output: one["value"]}) for one in found["runs"])
+
+    def band(
+        self, history: str, *, quantiles: Sequence[float] = (), confidence: Optional[float] = None,
+        coverage: Optional[float] = None, where: Optional[str] = None,
+    ) -> answers.Band:
+        """The curves of a history over all runs: quantiles at each time, and the band that holds whole curves of the share `coverage` (0.9) of
+        future runs. A telemetry variable that is not a history has one of up to 64 drawn runs. where: only runs for which the condition holds.
+        """
+        query = {"history": history, "quantiles": list(quantiles) or None, "confidence": confidence, "coverage": coverage, "where": where}
+        return self._ask(answers.Band, "band", **query)
 
     def diff(self, other: "Batch", *, failing: Optional[str] = None, confidence: Optional[float] = None) -> answers.Comparison:
         """This study, before, and another, after: configuration, runs whose outcome changed, differences of the outputs."""
@@ -279,7 +328,7 @@ class Batch(Growing, Judging):
         return self._command("resume")
 
     def release(self) -> "Batch":
-        """Releases the runs after the canary runs."""
+        """Releases the runs that wait for the canary runs or for the canary study."""
         return self._command("release")
 
     def extend(self, runs: int, *, name: Optional[str] = None) -> "Batch":
@@ -381,8 +430,12 @@ class Batch(Growing, Judging):
 
     def _rows(self, asked: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
         """The rows one after the other, as they arrive."""
+        return self._lines("/table", {**asked, "format": "ndjson"})
+
+    def _lines(self, path: str, asked: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+        """The lines of an answer one after the other, as they arrive."""
         rest = b""
-        for piece in self.coordinator.transport.stream(self._path("/table"), {**asked, "format": "ndjson"}):
+        for piece in self.coordinator.transport.stream(self._path(path), asked):
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
                 if line:

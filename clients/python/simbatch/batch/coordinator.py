@@ -92,7 +92,7 @@ class Coordinator(Connection):
         made = Batch(self, answer["batch_id"], study=study)
         if continuation is not None and not continuation["created"]:
             return continued(made, continuation, study)
-        if continuation is not None and continuation["changed"]:
+        if continuation is not None and "previous" in continuation:
             print(f"simbatch: {continuation['sentence']}", file=sys.stderr)
         made.warnings = [
             f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()

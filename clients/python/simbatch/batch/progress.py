@@ -61,6 +61,8 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
     sentence = batch.sentence() if progress else None
     if sentence:
         print(sentence, file=sys.stderr)
+    if progress and resource.get("canary_failed"):
+        print("simbatch: the runs wait for a decision: batch.release() executes them, batch.cancel() ends the study", file=sys.stderr)
 
 
 def bar_of(name: str, total: int, *, stays: bool = True) -> Any:

@@ -43,7 +43,7 @@ def call(function: Callable[..., Any], this_run: Run) -> None:
         raise TypeError(
             f'the function returned {type(outputs).__name__}; return a mapping of outputs, e.g. {{"miss_m": 12.5}}, or nothing'
         )
-    this_run.result(outputs)
+    this_run._finish(outputs)
 
 
 def takes_run(function: Callable[..., Any]) -> bool:

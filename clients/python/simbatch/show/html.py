@@ -139,4 +139,5 @@ def trial_html(trial: Trial) -> str:
         svg.line([(one["t"], one[name]) for one in trial.samples if name in one], title=name) for name in names
     ]
     title = f"<div><b>{escape(text.trial_title(trial))}</b></div>"
-    return title + table_html(["", "name", "value"], rows) + f"<div>{''.join(plots)}</div>"
+    notes = "".join(f"<div>{escape(one)}</div>" for one in text.trial_note(trial))
+    return title + notes + table_html(["", "name", "value"], rows) + f"<div>{''.join(plots)}</div>"

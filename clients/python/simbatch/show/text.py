@@ -89,13 +89,16 @@ def study_title(study: Study) -> str:
     sampling = study.submission()["config"]["monte_carlo"]
     tables = (one for one in study.inputs.values() if one.type == "table")
     method = "table" if any(len(set(one.members()["values"])) > 1 for one in tables) else sampling["sampling_method"]
-    runs = "up to " * (method == "adaptive") + f"{study.runs} runs"
+    most = f"{study.runs} runs" if study.runs else "as many runs as it needs"
+    runs = "up to " * (method == "adaptive" and study.runs > 0) + most
     return f"Study {study.name!r}: {runs}, {method}, seed {sampling['seed']}"
 
 
 def requirement_lines(study: Study) -> List[str]:
     """One line about each requirement, with the runs that it takes."""
     found = study.submission().get("requirements") or ()
+    if study.submission()["config"].get("adaptive"):
+        return [f"{_claim(one)} with probability {one['probability']:g}" for one in found]
     return [f"{_claim(one)} with probability {one['probability']:g}: {'; '.join(plan(one, study.runs))}" for one in found]
 
 
@@ -196,4 +199,13 @@ def trial_text(trial: Trial) -> str:
     """Title, parameters and outputs."""
     rows = [["parameter", name, value] for name, value in trial.parameters.items()]
     rows += [["output", name, value] for name, value in trial.outputs.items()]
-    return f"{trial_title(trial)}\n{table(['', 'name', 'value'], rows)}"
+    lines = [trial_title(trial), *trial_note(trial), table(["", "name", "value"], rows)]
+    return "\n".join(lines)
+
+
+def trial_note(trial: Trial) -> List[str]:
+    """A sentence about derived outputs and histories that were not evaluated; nothing without any."""
+    if not trial.left_out:
+        return []
+    names = ", ".join(trial.left_out)
+    return [f"not evaluated: {names}; a runner does that from telemetry: submit the study, or use a script as its simulation"]

@@ -21,6 +21,7 @@ _METHODS = {
     "monte_carlo": "monte_carlo",
     "random": "monte_carlo",
     "adaptive": "adaptive",
+    "rare_event": "adaptive",
 }
 
 
@@ -43,8 +44,10 @@ def sampling_method(method: Union[str, Saltelli]) -> str:
 
 
 def runs_of(runs: Optional[int], method: Union[str, Saltelli], inputs: Mapping[str, Distribution]) -> int:
-    """The number of runs, which follows from the design of `Saltelli`, has a default for points from outside, and is given with any other method."""
+    """The number of runs, which follows from the design of `Saltelli`, has a default for points from outside and for rare events, and is given with any other method."""
     if not isinstance(method, Saltelli):
+        if runs is None and method == "rare_event":
+            return 0
         if runs is None and any(one.type == "chosen" for one in inputs.values()):
             return DEFAULT_BUDGET
         if runs is None:
@@ -147,6 +150,15 @@ def base_submission(
     }
     if a["method"] == "adaptive":
         config["adaptive"] = {"algorithm": "external"}
+    if a["method"] == "rare_event":
+        config["adaptive"] = {"algorithm": "rare_event", **given(requirement=a["requirement"]), **(a["rare"] or {})}
+    else:
+        for name in ("requirement", "rare"):
+            if a[name] is not None:
+                raise ValueError(f'{name} is for studies with method="rare_event", and this one has {a["method"]!r}; leave it out')
+    for name in ("histories", "derived"):
+        if a[name]:
+            config[name] = _members(name, a[name])
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
     judgement = judgement_of(a["requirements"] or None, a["outputs"], a["labels"])
@@ -159,6 +171,13 @@ def base_submission(
     }
     plain: Dict[str, Any] = _plain(made)
     return plain
+
+
+def _members(argument: str, value: Any) -> List[Dict[str, Any]]:
+    """A list of mappings, as a study file has it."""
+    if isinstance(value, (str, Mapping)) or not all(isinstance(one, Mapping) for one in value):
+        raise TypeError(f"{argument} must be a list of mappings, as in a study file, not {value!r}")
+    return [{**one} for one in value]
 
 
 def judgement_of(
@@ -194,11 +213,13 @@ def _policy(policy: Any, stop_when: Optional[str], precision: Sequence[Any]) -> 
 
 
 def _plain(value: Any) -> Any:
-    """The value with Python's own numbers in the place of numpy's."""
+    """The value with Python's own numbers and lists in the place of numpy's."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if hasattr(value, "tolist") and not isinstance(value, numbers.Number):
+        return _plain(value.tolist())
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, int)):
         return int(value)
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, int, float)):

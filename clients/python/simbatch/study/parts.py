@@ -195,6 +195,9 @@ class Policy:
     canary_runs: Optional[int] = None
     """So many runs are released first; the others follow when they have completed: two thirds of three or more, two of the first three
     once one of fewer has exceeded its time limit; or after `Batch.release`."""
+    canary: Optional[str] = None
+    """A small study of its own that has to complete first: `nominal`, one run with every input at its median; `corners`, also a run with all
+    inputs at their 1 % quantile and one with all at their 99 % quantile. Not with `canary_runs`, nor for an adaptive study."""
     max_failures: Union[int, str, None] = None
     """The study is cancelled when so many runs are Failed or Timeout: a number, or a share such as `"5%"`."""
     priority: Optional[int] = None
@@ -214,6 +217,7 @@ class Policy:
         """The policy as a submission has it."""
         return given(
             canary_runs=self.canary_runs,
+            canary=self.canary,
             max_failures=self.max_failures,
             priority=self.priority,
             stop_when=self.stop_when,

@@ -25,7 +25,10 @@ class Study(StudyDescription):
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
     runs: number of runs of the design; it follows from `Saltelli`. With chosen inputs the most that there may be, 1,000,000 when None.
     method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), `Saltelli(base=1024)` for Sobol' indices, or
-        `adaptive`: it begins without runs, and `Batch.append` gives them.
+        `adaptive`: it begins without runs, and `Batch.append` gives them; `rare_event` (experimental): how probable a violation of `requirement` is,
+        see `Batch.rare_event`; its runs are the most that there may be, and as many as it needs when None.
+    requirement: of `rare_event`, the name of the requirement; None: the only one. rare: its sizes and rules, such as
+        `{"population": 2000, "confirm_runs": 4000, "unknown": "unrelated"}`, see docs/rare-events.md.
     seed: 0 to 2**63 - 1. None: derived from the name of the study and the names of the inputs, so that a study with a changed
         function or distribution has the same random numbers, and `Batch.diff` compares the two run by run.
     version: of the simulation. None: `fn-` and the digest of the function; required for a named simulation.
@@ -35,6 +38,9 @@ class Study(StudyDescription):
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
     stop_when: `precise`: the study stops when every `Precision` of `precision` is reached; `settled`: when every requirement is settled.
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.
+    histories: telemetry variables that every run keeps at the same times, e.g. `{"variable": "nz_g", "at": {"from": 0, "to": 60, "step": 0.1}}`.
+    derived: outputs that are computed of the telemetry and the outputs of a run, e.g. `{"name": "peak_g", "telemetry": "nz_g", "take": "max"}`.
+        Both as in a study file; see docs/histories.md.
     cpu, memory: what a run reserves, as in Kubernetes (`"500m"`, `"2Gi"`); `cpu_limit`, `memory_limit`: what it may not exceed.
     timeout_s: time limit of a run in seconds, 0: none. retries: of a run that crashes. max_parallel: runs at once, 0: no cap.
     isolation: `process`, a process for each run; `shared`: processes of a warm Python execute run after run, for runs of milliseconds.
@@ -53,6 +59,8 @@ class Study(StudyDescription):
 
     def try_run(self, run_id: int = 0, *, row: Optional[Mapping[str, float]] = None, quiet: bool = False) -> "Trial":
         """Executes one run here and now, with its telemetry and its early termination. A function runs in this process.
+
+        Derived outputs and histories are evaluated of a script, which a runner executes. Of a function they are not, and `Trial.left_out` names them.
 
         row: the chosen inputs of an adaptive study, whose others are drawn as those of run `run_id`. quiet: a script's telemetry
         is not shown while it runs. Errors of the simulation are raised as they are.
@@ -109,7 +117,7 @@ class Study(StudyDescription):
         """
         from ..local.embedded import embedded
 
-        keeps = self._given.get("policy") is not None or self._given["method"] == "adaptive"
+        keeps = self._given.get("policy") is not None or self._given["method"] in ("adaptive", "rare_event")
         study = self if keeps else self.changed(policy=Policy(canary_runs=1))
         local = embedded(folder, keep=keep)
         local.runner_for(study, workers)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import operator
 import re
+import struct
 import sys
 import tempfile
 import time
@@ -38,6 +40,11 @@ class Trial:
         self.output_dir = output_dir
         """Where its files are."""
         self.outputs: Dict[str, Any] = {}
+        """Outputs by name. Those that the study derives are among them if a script was executed; a function is executed without a runner."""
+        self.histories: Dict[str, List[Optional[float]]] = {}
+        """Histories by name, None where a value is missing: of a script all of the study, of a function those that it gives itself."""
+        self.left_out: List[str] = []
+        """Derived outputs and histories that were not evaluated: a runner does that, and a function is executed here without one."""
         self.seconds = 0.0
         """How long it took."""
         self.terminated_by: Optional[Dict[str, Any]] = None
@@ -179,7 +186,18 @@ def _execute(function: Callable[..., Any], config: Mapping[str, Any], submission
     finally:
         trial.seconds = time.perf_counter() - begin
     trial.outputs = _outputs(trial.output_dir)
+    given = trial.outputs.get("histories")
+    if isinstance(given, dict) and all(isinstance(it, list) for it in given.values()):
+        trial.histories = trial.outputs.pop("histories")
+    trial.left_out = _left_out(submission["config"], trial)
     return trial
+
+
+def _left_out(config: Mapping[str, Any], trial: Trial) -> List[str]:
+    """The derived outputs and histories that the study declares and the function did not give itself."""
+    derived = [one["name"] for one in config.get("derived") or []]
+    named = [one.get("name") or one["variable"] for one in config.get("histories") or []]
+    return derived + [name for name in named if name not in trial.histories]
 
 
 def _execute_script(
@@ -206,9 +224,16 @@ def _execute_script(
     result = end.get("result", {})
     trial.error = end.get("error_message") if end["type"] == "fail" else None
     trial.outputs = result.get("metadata", {})
+    trial.histories = {name: _values(text) for name, text in result.get("histories", {}).items()}
     trial.terminated_by, trial.would_terminate = result.get("terminated_by"), result.get("would_terminate")
     trial.samples = _stored_samples(result.get("telemetry_data"))
     return trial
+
+
+def _values(text: str) -> List[Optional[float]]:
+    """The values of a history, little-endian doubles in base64, NaN where missing."""
+    data = base64.b64decode(text)
+    return [None if math.isnan(it) else it for (it,) in struct.iter_unpack("<d", data)]
 
 
 def _stored_samples(path: Optional[str]) -> List[Dict[str, float]]:

@@ -7,9 +7,11 @@ const NARROWEST_AT = 500;
 /** Fewer values have no interval. */
 export const LEAST_VALUES = 100;
 
-/** Other numbers than these two, for values of another kind than those of single runs. */
+/** Settings that depend on the kind of values: single runs by default, means of whole replicates else. */
 interface Looks {
+  /** Fewer values have no interval. */
   least: number;
+  /** The number of values at which the sequence is the narrowest. */
   narrowestAt: number;
   /** The values in words. */
   values: string;

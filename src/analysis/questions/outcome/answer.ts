@@ -4,6 +4,7 @@ import { conclude, situationOf } from '../../conclusion/conclude.ts';
 import { studyEvidence } from '../../conclusion/evidence.ts';
 import { precisionsOf } from '../../precision/planning.ts';
 import { concludedQuestion } from '../../question.ts';
+import { jointRare } from '../../rare/answer/of-study.ts';
 import { requirementsOf } from '../../requirements/requirement.ts';
 import { limitedToStop } from '../../stop.ts';
 import { unitsOfOutputs } from '../../table/answered-study.ts';
@@ -16,12 +17,20 @@ export const answer = concludedQuestion({
     'One sentence, the reasons, and the next steps. The same sentence is the first line of every view of the study.',
   query: {},
   response: StudyAnswer,
-  answer({ table, submission, moves, ...rest }) {
+  joinsRepeats: () => true,
+  answer(study) {
+    const { table, submission, moves } = study;
     // Of a study that stopped at its precision the runs after the stop are left out.
     const isPrecise = submission.policy?.stop_when === 'precise';
     const used = isPrecise ? limitedToStop(table, submission) : table;
-    const units = unitsOfOutputs({ ...rest, table, submission });
-    return studyEvidence(used, requirementsOf(submission), units, moves, precisionsOf(submission));
+    const found = studyEvidence(
+      used,
+      requirementsOf(submission),
+      unitsOfOutputs(study),
+      moves,
+      precisionsOf(submission),
+    );
+    return study.rare === undefined ? found : { ...found, rare: jointRare(study) };
   },
   conclude: (evidence, situation = situationOf(evidence)) => conclude(evidence, situation),
 });

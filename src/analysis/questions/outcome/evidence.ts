@@ -18,6 +18,7 @@ export const evidence = concludedQuestion({
   response: EvidenceReport,
   isPooled: false,
   takesFacts: true,
+  joinsRepeats: () => true,
   answer: collected,
   conclude: (found, situation) => evidenceReport(found, situation?.facts),
 });

@@ -7,6 +7,7 @@ import { LIMITS } from '../../../contract/limits.ts';
 import { type QueryOf, choiceQuery, shareQuery, textQuery } from '../../../contract/queries.ts';
 import type { Requirement } from '../../../contract/types.ts';
 import { question } from '../../question.ts';
+import { withRareVerdict } from '../../rare/answer/verdict.ts';
 import { requirementsOf } from '../../requirements/requirement.ts';
 import { judgeStudy } from '../../requirements/verdicts.ts';
 import { limitedToStop } from '../../stop.ts';
@@ -30,9 +31,13 @@ export const verdicts = question({
   query,
   response: StudyVerdicts,
   check: requirementIn,
+  joinsRepeats: () => true,
   answer(study, asked) {
     const requirement = requirementIn(asked);
-    if (requirement === undefined) return judgeStudy(tableOf(study), requirementsOf(study.submission));
+    if (requirement === undefined) {
+      const judged = judgeStudy(tableOf(study), requirementsOf(study.submission));
+      return { ...judged, requirements: withRareVerdict(judged.requirements, study) };
+    }
     requireOutput(study, requirement.output!);
     return judgeStudy(tableOf(study), [requirement]);
   },

@@ -4,6 +4,8 @@ import { attribution } from '../../../analysis/questions/attribution.ts';
 import { compare } from '../../../analysis/questions/compare.ts';
 import { sensitivity } from '../../../analysis/questions/sensitivity.ts';
 import type { StudyAttribution, StudyComparison } from '../../../contract/types.ts';
+import { quoted } from '../../../base/text/shell.ts';
+import { shortId } from '../../../domain/ids.ts';
 import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
 import { formatNumber, plural, printable } from '../../terminal/format.ts';
 import type { Tone } from '../../terminal/colour.ts';
@@ -125,8 +127,19 @@ function comparisonLines(answer: StudyComparison, options: TableOptions): string
     ...(more > 0 ? [`and ${more} more changes of the configuration`] : []),
     ...(answer.paired ? flipLines('broke', answer.flips.broke) : []),
     ...(answer.paired ? flipLines('mended', answer.flips.mended) : []),
+    ...historyLines(answer),
     '',
     differencesTable(answer, options),
+  ];
+}
+
+/** The bands of two studies are tables of their own. */
+function historyLines({ batch_id: before, with: after, histories }: StudyComparison): string[] {
+  const [first] = histories;
+  if (first === undefined) return [];
+  const commands = [before, after.batch_id].map((it) => `simbatch band ${shortId(it)} ${quoted(first)}`);
+  return [
+    `histories of both: ${histories.map((it) => printable(it, 100)).join(', ')}; their bands: ${commands.join(' and ')}`,
   ];
 }
 

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
+import { linesFrom } from '../../../base/text/lines.ts';
 import { verifyManifest } from '../../../analysis/manifest/verify.ts';
 import { plural } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -60,16 +61,4 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   const stream = createReadStream(file, 'utf8');
   await new Promise<void>((resolve, reject) => stream.once('open', () => resolve()).once('error', reject));
   yield* createInterface({ input: stream, crlfDelay: Infinity });
-}
-
-/** The lines of a text that arrives in pieces. */
-async function* linesFrom(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const piece of pieces) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }

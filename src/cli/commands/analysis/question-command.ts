@@ -3,7 +3,7 @@
  * presentation of its own it prints any answer as names, values and tables.
  */
 import type { Command } from 'commander';
-import type { Static } from 'typebox';
+import { IsOptional, type Static } from 'typebox';
 import { type Question } from '../../../analysis/question.ts';
 import type { QuestionName } from '../../../analysis/questions.ts';
 import { given } from '../../../base/given.ts';
@@ -36,6 +36,8 @@ export interface Presentation<Q extends QueryParameters, A> {
   summary?: string;
   /** Flags of parameters whose option has another name. */
   flags?: ParameterFlags<Q>;
+  /** Members of the query that hold where the user gives none. */
+  defaults?: Partial<QueryOf<Q>>;
   /** The lines of an answer for people. */
   lines?: (
     answer: A,
@@ -54,14 +56,17 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
     name = question.name,
     summary = sentenceOf(question),
     flags = {},
+    defaults = {},
     lines = plainLines,
     printed,
   } = presentation;
   const isComparison = question.other !== undefined;
+  const mayBeAlone = isComparison && IsOptional(question.query['with']!);
   const { with: _, ...own } = question.query;
   const { placed, options } = queryOptions(isComparison ? own : question.query, flags);
   const command = sourceCommand(name, summary);
-  if (isComparison) command.argument('[after]', `the study after: ${BATCH_ARGUMENT}`);
+  if (isComparison)
+    command.argument('[after]', `${mayBeAlone ? 'another study' : 'the study after'}: ${BATCH_ARGUMENT}`);
   for (const it of placed) command.argument(`[${it.name}]`, it.description);
   if (question.isPooled !== false)
     command.option('--family', 'with the extensions and reruns of the study: the latest of each run');
@@ -70,13 +75,15 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
   return command.action(async (...called: unknown[]) => {
     const values = called.at(-2) as SourceFlags & Record<string, unknown>;
     const references = called.slice(0, command.registeredArguments.length) as (string | undefined)[];
-    const { analysis, batchId, otherId, rest } = await openSource(values, references, isComparison ? 2 : 1);
+    const hasOther = isComparison && !(mayBeAlone && references[1] === undefined && (values.from?.length ?? 1) < 2);
+    const { analysis, batchId, otherId, rest } = await openSource(values, references, hasOther ? 2 : 1);
     noMore(rest, placed.length);
     const written = options.map(({ parameter, option }) => [parameter, values[option.attributeName()]] as const);
     const query = given({
-      ...(isComparison ? { with: otherId } : {}),
+      ...defaults,
+      ...(hasOther ? { with: otherId } : {}),
       ...Object.fromEntries(placed.map((it, at) => [it.name, textOf(it, rest[at])])),
-      ...Object.fromEntries(written),
+      ...given(Object.fromEntries(written)),
     }) as QueryOf<Q>;
     const family = familyQuery(values);
     const asked = { ...query, ...family } as never;

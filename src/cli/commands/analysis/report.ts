@@ -63,6 +63,7 @@ function sourceOf(client: Client, batchId: Uuid): ReportSource {
     attribution: () => analysis.ask('attribution', batchId),
     sensitivity: (output) => analysis.ask('sensitivity', batchId, { output }),
     convergence: (output) => analysis.ask('convergence', batchId, { output }),
+    band: (history) => analysis.ask('band', batchId, { history }),
     worst: (output, direction) => analysis.ask('worst', batchId, { output, k: 5, direction }),
   };
 }

@@ -1,9 +1,10 @@
 /** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
 import type { Command } from 'commander';
 import { verdicts } from '../../../analysis/questions/outcome/verdicts.ts';
-import type { StudyVerdicts } from '../../../contract/types.ts';
+import type { StudyAnswer, StudyVerdicts } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
+import { answerLines, stepLines } from '../../progress/answer-line.ts';
 import { limitLines, usedRunsLines, verdictLines } from '../../study/answer-text.ts';
 import { verdictExitCode } from '../../study/verdicts.ts';
 import { shareInPercent } from '../../../analysis/wording.ts';
@@ -16,7 +17,10 @@ export const verdictCommand = (): Command =>
     name: 'verdict',
     summary: 'judge the requirements of a study, or one given here',
     flags: { output: '--on <output>', condition: '--condition <condition>', terminated: '--terminated <rule>' },
-    lines: verdictReport,
+    lines: async (answer, options, { analysis, batchId, family }) => [
+      ...(await blockedLines(answer, () => analysis.ask('answer', batchId, family))),
+      ...verdictReport(answer, options),
+    ],
     printed({ requirements }) {
       if (requirements.length === 0) {
         const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
@@ -25,6 +29,14 @@ export const verdictCommand = (): Command =>
       process.exitCode = verdictExitCode(requirements.map((it) => it.verdict ?? 'none'));
     },
   });
+
+/** The sentence about a study whose open runs do not start, and the commands with which they do. */
+async function blockedLines({ excluded }: StudyVerdicts, ask: () => Promise<StudyAnswer>): Promise<string[]> {
+  // The exclusion of open runs is named by their place where the verdict uses the complete prefix alone.
+  if (excluded.open === undefined && excluded.after_prefix === undefined) return [];
+  const answer = await ask();
+  return answer.level === 'blocked' ? [...answerLines(answer), ...stepLines(answer), ''] : [];
+}
 
 /** The sentences, the limits of the answer, and a table of the counts. */
 export function verdictReport(answer: StudyVerdicts, options: TableOptions = {}): string[] {

@@ -64,7 +64,7 @@ async function pushFiles(study: string | undefined, flags: PushFlags): Promise<v
   process.exitCode = exitCodeOf(runners);
 }
 
-/** In the output root itself, too. */
+/** The output root: the one of the settings, or the working directory where the command is called inside of a root. */
 function rootOf(configured: string): string {
   const here = resolve('.');
   return !existsSync(resolve(configured, '.simbatch-runner')) && existsSync(resolve(here, '.simbatch-runner'))

@@ -20,6 +20,7 @@ interface BridgeFlags extends EvaluatorFlags {
   outputs: string[];
   port: number;
   host: string;
+  allowedHost?: string[];
 }
 
 /** The addresses that only programs of this machine reach. */
@@ -40,23 +41,23 @@ export function bridgeCommand(): Command {
   )
     .option('--port <n>', 'the port to listen on; 0: any free one', integerBetween(0, 65_535), 4242)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .addOption(namesOption('--allowed-host <names>', 'host names by which clients call it, besides localhost'))
     .action(serve);
 }
 
 async function serve(flags: BridgeFlags): Promise<void> {
-  const { simulation, inputs, outputs, port, host } = flags;
+  const { simulation, inputs, outputs, port, host, allowedHost = [] } = flags;
   const twice = outputs.find((name, at) => outputs.indexOf(name) !== at);
   if (twice !== undefined) throw new Failure(EXIT.usage, `the output ${JSON.stringify(twice)} is given twice`);
   const client = await connect(flags);
   const evaluator = evaluatorOf(client, simulation, inputs, flags);
   const study = await persist(() => evaluator.study(), { repeating: note });
   const queue = new PointsQueue(evaluator, note);
-  const server = bridgeServer({
-    name: simulation,
-    inputs,
-    outputs,
-    evaluate: (row, signal) => queue.evaluate(row, signal),
-  });
+  const isLocal = LOOPBACK.test(host);
+  const server = bridgeServer(
+    { name: simulation, inputs, outputs, evaluate: (row, signal) => queue.evaluate(row, signal) },
+    { allowedHosts: [host, ...allowedHost], anyAddress: !isLocal },
+  );
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
     throw new Failure(EXIT.cannotOpen, `cannot listen on ${host}:${port}: ${(error as Error).message}`);
@@ -64,8 +65,7 @@ async function serve(flags: BridgeFlags): Promise<void> {
   const { address, port: bound } = server.address() as AddressInfo;
   const shown = address.includes(':') ? `[${address}]` : address;
   await writeLine(`the model "${simulation}" is at http://${shown}:${bound}; its points are in study ${study}`);
-  if (!LOOPBACK.test(host))
-    note(`warning: every program that reaches ${host} can start runs: the protocol has no credentials`);
+  if (!isLocal) note(`warning: every program that reaches ${host} can start runs: the protocol has no credentials`);
   await explain(client, study, note);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   server.close();

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { Evaluator } from '../../../client/evaluator.ts';
 import { LIMITS } from '../../../contract/limits.ts';
-import type { EvaluatedPoint, Evaluation, EvaluationProgress } from '../../../contract/types.ts';
+import type { EvaluatedPoint, Evaluation, EvaluationProgress, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
@@ -36,6 +36,12 @@ interface Line {
   inputs: Row;
   outputs: Record<string, number | null>;
   error?: string;
+}
+
+/** The answer to the request that appended a part of the points, and the study that has them. */
+interface Begun {
+  answer: Evaluation | EvaluationProgress;
+  study: Uuid;
 }
 
 /** Seconds of one request, and so between two lines of progress. */
@@ -94,28 +100,35 @@ async function evaluated(
   };
   return interruptible(continues, async (signal) => {
     const wishes = flags.outputs === undefined ? {} : { outputs: flags.outputs };
-    const ask = (from: number, waitSecs: number, isRetried: boolean) => {
-      const request = { rows: rows.slice(from, from + LIMITS.roundRows), retry_failed: isRetried, ...wishes };
-      return persist(() => evaluator.evaluate(request, waitSecs, signal), { repeating: progress.say, signal });
-    };
+    const repeated = <T>(request: () => Promise<T>): Promise<T> =>
+      persist(request, { repeating: progress.say, signal });
+    const requestOf = (from: number) => ({ rows: rows.slice(from, from + LIMITS.roundRows), ...wishes });
     // All points are appended before the first wait, so that the pool has all of them.
-    const first: (Evaluation | EvaluationProgress)[] = [];
+    const first: Begun[] = [];
     for (let from = 0; from < rows.length; from += LIMITS.roundRows) {
+      const request = { ...requestOf(from), retry_failed: flags.retryFailed === true };
       try {
-        first.push(await ask(from, 0, flags.retryFailed === true));
+        const answer = await repeated(() => evaluator.evaluate(request, 0, signal));
+        first.push({ answer, study: await repeated(() => evaluator.study()) });
       } catch (error) {
         throw withPlaces(error, { ...file, placeOf: (row) => file.placeOf(from + row) });
       }
+      const [before, { study: now }] = [first.at(-2)?.study ?? study, first.at(-1)!];
+      if (now !== before) progress.say(`study ${before} is full or closed: the further points are in study ${now}`);
       asked = Math.min(rows.length, from + LIMITS.roundRows);
     }
-    const executed = first.reduce((sum, { appended }) => sum + (appended?.count ?? 0), 0);
+    const executed = first.reduce((sum, { answer: { appended } }) => sum + (appended?.count ?? 0), 0);
     const points: EvaluatedPoint[] = [];
     for (let part = 0, begun = first.shift(); begun !== undefined; part++, begun = first.shift()) {
-      let answer = begun;
+      let { answer } = begun;
+      const { study: own } = begun;
       for (let waits = 0; !('points' in answer); waits++) {
-        answer = await ask(part * LIMITS.roundRows, WAIT_SECS, false);
+        // Another study would not know these points.
+        answer = await repeated(() =>
+          client.rounds.evaluate(own, requestOf(part * LIMITS.roundRows), WAIT_SECS, signal),
+        );
         progress.show(answer.counts);
-        if (waits === 0 && !('points' in answer)) await explain(client, await evaluator.study(), progress.say);
+        if (waits === 0 && !('points' in answer)) await explain(client, own, progress.say);
       }
       for (const point of answer.points) points.push(point);
     }

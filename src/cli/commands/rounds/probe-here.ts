@@ -9,9 +9,10 @@ import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../contr
 import type { ProbePlan } from '../../../domain/probe/plan.ts';
 import { probeTable, type ProbeRun, type ProbeTable } from '../../../domain/probe/table.ts';
 import { outputsOf } from '../../../domain/runs/outputs.ts';
+import { runMetadata } from '../../../domain/runs/run-metadata.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
-import { runLocally } from '../../../runner/local-run.ts';
+import { freePlace, runDirectory } from '../../../runner/local-run.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { interruptible, RunsProgress } from '../../points/persist.ts';
@@ -36,13 +37,13 @@ export async function probeHere(
   plan: ProbePlan,
   options: Readonly<Record<string, unknown>> & { outputDir?: string },
 ): Promise<LocalProbe> {
-  const directory = options.outputDir === undefined ? freePlace() : resolve(options.outputDir);
+  const directory = options.outputDir === undefined ? freePlace(resolve('probe')) : resolve(options.outputDir);
   if (existsSync(directory)) throw new Failure(EXIT.cannotOpen, `${directory} exists; give another --output-dir`);
   const configs = runConfigs(plan);
   const place = { simulation: study.config.simulation.name, options, directory: join(directory, 'code') };
   const local = await openLocalSite(study, place);
   await mkdir(directory, { recursive: true });
-  const { config, engine, site, code } = local;
+  const { config, engine } = local;
   const { max_parallel_jobs: cap } = study.config.compute;
   const atOnce = Math.min(config.maxConcurrentJobs, cap > 0 ? cap : Infinity, configs.length);
   note(`${engine.entrypoint}: ${plural(configs.length, 'run')}, ${atOnce} at once, output in ${directory}`);
@@ -56,9 +57,7 @@ export async function probeHere(
       (signal) =>
         inParallel(configs, atOnce, async (runConfig) => {
           signal.throwIfAborted();
-          const own = join(directory, `run-${String(runConfig.run_id).padStart(8, '0')}`);
-          const run = { runConfig, engine, study: study.config, directory: own };
-          const end = await runLocally(site, code === undefined ? run : { ...run, code }, signal);
+          const end = await local.execute(runConfig, runDirectory(directory, runConfig.run_id), signal);
           signal.throwIfAborted();
           if (runConfig.run_id === 0 && 'error_message' in end) nominalError = end.error_message;
           const probed = probeRun(runConfig.run_id, end);
@@ -75,30 +74,15 @@ export async function probeHere(
   }
 }
 
-/** `./probe`, or with the first free suffix of `-2`, `-3`, ... */
-function freePlace(): string {
-  let directory = resolve('probe');
-  for (let number = 2; existsSync(directory); number++) directory = resolve(`probe-${number}`);
-  return directory;
-}
-
 /** The run configurations that a coordinator would give: all runs have the draw 0. */
 function runConfigs({ submission, inputs, rows }: ProbePlan): JobRunConfig[] {
-  const { simulation, monte_carlo } = submission.config;
-  const seed = monte_carlo.seed ?? TRIAL_SEED;
+  const { config } = submission;
+  const seed = config.monte_carlo.seed ?? TRIAL_SEED;
   // The inputs of a probe are sorted, as the chosen names of a sampler are.
   const values = rows.map((row) => Float64Array.from(inputs, ({ name }) => row[name]!));
   const rowOf = (run: number) => ({ draw: 0, values: values[run]!, offset: 0 });
-  const sampler = studySampler(submission.config, seed, undefined, rowOf);
-  const metadata = {
-    simulation_name: simulation.name,
-    simulation_version: simulation.version,
-    duration_minutes: simulation.duration_minutes,
-    sampling_method: monte_carlo.sampling_method,
-    generated_at: new Date(systemClock.now()).toISOString(),
-    seed,
-    draw: 0,
-  };
+  const sampler = studySampler(config, seed, undefined, rowOf);
+  const metadata = { ...runMetadata(config, seed, new Date(systemClock.now()).toISOString()), draw: 0 };
   return rows.map((_, run) => ({ run_id: run, parameters: sampler.parameters(run), metadata }));
 }
 

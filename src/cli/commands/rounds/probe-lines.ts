@@ -1,6 +1,7 @@
 /** The table of a probe for people: a row for each input, and sentences about inputs without effect. */
-import { idleInputs, type ProbedEnd, type ProbeRow, type ProbeTable } from '../../../domain/probe/table.ts';
-import { formatNumber, plural, printable } from '../../terminal/format.ts';
+import type { ProbedEnd, ProbeTable } from '../../../domain/probe/table.ts';
+import { changedOutputs, changeText, probeSentences } from '../../../domain/probe/wording.ts';
+import { formatNumber, printable } from '../../terminal/format.ts';
 import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
 
 /** Outputs that have a column; -o json has them all. */
@@ -12,15 +13,10 @@ const MOST_OUTPUTS = 3;
  */
 export const probeLines = (table: ProbeTable, output: string, why: string): string[] => [
   renderTable(columnsOf(table), rowsOf(table), tableOptions(output)),
-  ...sentences(table, idleInputs(table), why).map((line) => printable(line)),
+  ...probeSentences(table, why).map((line) => printable(line)),
 ];
 
-/** The outputs that have a column: those of the nominal run, else of the others. */
-function outputsIn({ nominal, inputs }: ProbeTable): string[] {
-  const changed = inputs.flatMap(({ at_low, at_high }) => [...at_low.changes, ...at_high.changes]);
-  const names = [...Object.keys(nominal.outputs), ...changed.map(({ output }) => output)];
-  return [...new Set(names)].filter((name) => !name.startsWith('simbatch_')).slice(0, MOST_OUTPUTS);
-}
+const outputsIn = (table: ProbeTable): string[] => changedOutputs(table).slice(0, MOST_OUTPUTS);
 
 const columnsOf = (table: ProbeTable): readonly Column[] => [
   { name: 'input', shrink: 12 },
@@ -46,27 +42,4 @@ function rowsOf(table: ProbeTable): (string | number)[][] {
   if (table.corners !== undefined)
     rows.push(['all inputs', '', '', '', '', ...changes(table.corners.low, table.corners.high)]);
   return rows;
-}
-
-/** The change of an output relative to the nominal run: `-3.1 %`, `same`, or the end of a run that has not completed. */
-function changeText({ class: end, changes }: ProbedEnd, output: string): string {
-  if (end !== 'ok') return end;
-  const change = changes.find((it) => it.output === output);
-  if (change === undefined) return 'same';
-  if (change.relative === null) return change.value === undefined ? 'missing' : 'differs';
-  const percent = formatNumber(change.relative * 100, 3);
-  return `${change.relative > 0 ? '+' : ''}${percent} %`;
-}
-
-function sentences({ nominal, inputs }: ProbeTable, idle: readonly ProbeRow[], why: string): string[] {
-  const lines = idle.map(({ name, read }) =>
-    read === 'never'
-      ? `parameter-never-read: no run has looked up ${JSON.stringify(name)}`
-      : `parameter-without-effect: ${JSON.stringify(name)} at its 1 % and 99 % quantile gives every output of the nominal run, to the bit`,
-  );
-  if (nominal.class !== 'ok') lines.push(`the nominal run has not completed (${nominal.class}): ${why}`);
-  const unknown = inputs.filter(({ effect }) => effect === 'unknown');
-  if (unknown.length > 0)
-    lines.push(`the effect of ${plural(unknown.length, 'input')} is not known: no output, or a run was lost`);
-  return lines;
 }

@@ -4,13 +4,13 @@ import { inParallel } from '../../../base/async/in-parallel.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
-import type { RoundDetail, Uuid } from '../../../contract/types.ts';
+import type { RoundDetail, RoundsCheck, Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { formatAgo, plural, printable } from '../../terminal/format.ts';
 import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
-import { note, writeJson, writeLine, writeText } from '../../terminal/output.ts';
+import { note, writeJson, writeText } from '../../terminal/output.ts';
 
 interface RoundsFlags extends ClientFlags {
   from?: number;
@@ -103,7 +103,18 @@ function verifyCommand(): Command {
       if (check.verdict !== 'identical') process.exitCode = EXIT.failed;
       if (flags.output === 'json') return writeJson(check);
       const of = `${plural(check.rounds, 'round')} with ${plural(check.runs, 'run')}`;
-      if (check.verdict === 'identical') return writeLine(`identical: ${of}, head ${check.head ?? 'none'}`);
-      return writeText([`differs: ${of}`, ...check.faults.map((it) => `  ${printable(it)}`)]);
+      if (check.verdict === 'identical')
+        return writeText([`identical: ${of}, head ${check.head ?? 'none'}`, ...computedLines(check)]);
+      return writeText([`differs: ${of}`, ...check.faults.map((it) => `  ${printable(it)}`), ...computedLines(check)]);
     });
+}
+
+/** Rounds of an algorithm of the coordinator, computed again from the results before them. */
+function computedLines({ computed }: RoundsCheck): string[] {
+  if (computed === null) return [];
+  const { rounds, verdict, largest_difference: largest, first } = computed;
+  const again = `computed again: ${plural(rounds, 'round')}`;
+  if (verdict === 'identical') return [`${again}, identical`];
+  if (verdict === 'within-1e-9') return [`${again}, within 1e-9 (largest difference ${largest.toExponential(1)})`];
+  return [`${again}, differs at round ${first?.round}, run ${first?.run}`];
 }

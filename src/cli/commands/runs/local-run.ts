@@ -53,10 +53,12 @@ export async function executeLocally(
 ): Promise<void> {
   // Loaded on demand, so that other commands start fast.
   const { openLocalSite } = await import('./local-site.ts');
-  const { freeDirectory, LiveTelemetry, runLocally } = await import('../../../runner/local-run.ts');
+  const { freePlace, LiveTelemetry, runDirectory } = await import('../../../runner/local-run.ts');
   const name = runConfig.metadata.simulation_name;
   const directory =
-    options.outputDir === undefined ? freeDirectory(process.cwd(), runConfig.run_id) : resolve(options.outputDir);
+    options.outputDir === undefined
+      ? freePlace(runDirectory(process.cwd(), runConfig.run_id))
+      : resolve(options.outputDir);
   const live = new LiveTelemetry(
     () => systemClock.monotonicMs(),
     (line) => process.stderr.write(`${line}\n`),
@@ -67,16 +69,16 @@ export async function executeLocally(
     directory,
     ...(options.quiet === true ? {} : { onSample: live.take }),
   });
-  const { engine, code } = local;
   const stop = new AbortController();
   const onInterrupt = (): void => {
     stop.abort();
   };
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
-  process.stderr.write(`${engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`);
+  process.stderr.write(
+    `${local.engine.entrypoint}: run ${String(runConfig.run_id)} of ${name}, output in ${directory}\n`,
+  );
   const identity = await local.identity();
-  const plan = { runConfig, engine, study: study?.config, directory, ...(code === undefined ? {} : { code }) };
-  const end = await runLocally(local.site, plan, stop.signal);
+  const end = await local.execute(runConfig, directory, stop.signal);
   local.close();
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   const failure = failureOf(end);

@@ -1,13 +1,15 @@
 /** The place where runs are executed on this machine for a person: settings, engine, interpreter, code. Loaded on demand. */
 import { systemClock } from '../../../base/clock.ts';
-import type { BatchSubmission, CodeIdentity } from '../../../contract/types.ts';
+import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
-import type { ExecutionPlan, ExecutionSite } from '../../../runner/attempt/execution-site.ts';
+import type { ExecutionSite } from '../../../runner/attempt/execution-site.ts';
+import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
 import { EngineCodes } from '../../../runner/code/engine-codes.ts';
 import { resolveConfig, type Engine, type RunnerConfig } from '../../../runner/config/config.ts';
 import { chooseEngine, findPython } from '../../../runner/launch/engine.ts';
 import { inheritedEnvironment } from '../../../runner/launch/environment.ts';
 import { ONLY_COLD } from '../../../runner/launch/launchers.ts';
+import { runLocally } from '../../../runner/local-run.ts';
 import { createLog } from '../../../runner/log.ts';
 import { openProcessTools } from '../../../runner/processes/process-tools.ts';
 import { Waits } from '../../../runner/waits.ts';
@@ -17,11 +19,10 @@ import { localFunction, requireConsent } from './local-function.ts';
 export interface LocalSite {
   config: RunnerConfig;
   engine: Engine;
-  site: ExecutionSite;
-  /** The function that the study carries. */
-  code: ExecutionPlan['code'];
   /** Looks at the code that a run executes now; undefined: not known. */
   identity(): Promise<CodeIdentity | undefined>;
+  /** Executes a run here. @param place its folder, which must not exist */
+  execute(runConfig: JobRunConfig, place: string, stop: AbortSignal): Promise<AttemptEnd>;
   close(): void;
 }
 
@@ -58,23 +59,24 @@ export async function openLocalSite(
     log,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
   });
+  const site: ExecutionSite = {
+    waits: new Waits(systemClock),
+    processes,
+    clock: systemClock,
+    log,
+    launchers: ONLY_COLD,
+    python: python?.executable,
+    env: inheritedEnvironment(process.env, config.environmentInherited),
+    environmentAllowed: config.environmentAllowed,
+    workingDirectory: config.workingDirectory,
+    ...(carried === undefined ? {} : { functions: carried.functions }),
+    ...(onSample === undefined ? {} : { onSample }),
+  };
+  const executed = { engine, study: study?.config, ...(code === undefined ? {} : { code }) };
   return {
     config,
     engine,
-    code,
-    site: {
-      waits: new Waits(systemClock),
-      processes,
-      clock: systemClock,
-      log,
-      launchers: ONLY_COLD,
-      python: python?.executable,
-      env: inheritedEnvironment(process.env, config.environmentInherited),
-      environmentAllowed: config.environmentAllowed,
-      workingDirectory: config.workingDirectory,
-      ...(carried === undefined ? {} : { functions: carried.functions }),
-      ...(onSample === undefined ? {} : { onSample }),
-    },
+    execute: (runConfig, place, stop) => runLocally(site, { ...executed, runConfig, directory: place }, stop),
     identity: async () => (await codes.of(code === undefined ? { engine } : { engine, code }))?.identity,
     close: () => processes.cgroups?.close(),
   };

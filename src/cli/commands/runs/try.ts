@@ -1,6 +1,7 @@
 /** `simbatch try`: executes one run of a study file on this machine, without a coordinator. */
 import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
+import { runMetadata } from '../../../domain/runs/run-metadata.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { JobRunConfig } from '../../../contract/types.ts';
@@ -38,9 +39,8 @@ export function tryCommand(): Command {
 }
 
 function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>['submission']['config']): JobRunConfig {
-  const { simulation, monte_carlo } = config;
-  const seed = monte_carlo.seed ?? TRIAL_SEED;
-  if (monte_carlo.seed == null)
+  const seed = config.monte_carlo.seed ?? TRIAL_SEED;
+  if (config.monte_carlo.seed == null)
     note(`the study has no seed: ${TRIAL_SEED} is used here, and the coordinator draws another`);
   requireDrawn(config);
   const sampler = studySampler(config, seed);
@@ -49,13 +49,6 @@ function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>[
   return {
     run_id: run,
     parameters: Object.fromEntries(sampler.names.map((name, index) => [name, values[index] as number])),
-    metadata: {
-      simulation_name: simulation.name,
-      simulation_version: simulation.version,
-      duration_minutes: simulation.duration_minutes,
-      sampling_method: monte_carlo.sampling_method,
-      generated_at: new Date(systemClock.now()).toISOString(),
-      seed,
-    },
+    metadata: runMetadata(config, seed, new Date(systemClock.now()).toISOString()),
   };
 }

@@ -172,6 +172,12 @@ export function hooksOf(log: Logger, metrics: Metrics, stop: (error: unknown) =>
       const why = error instanceof Error ? error.message : String(error);
       log.warn({ job_id }, `a checkpoint stays in the object store for now: ${why}`);
     },
+    uploadsSwept: (bucket, uploads, error) => {
+      if (uploads > 0) log.info({ bucket, uploads }, 'uploads that no runner continues were aborted');
+      const why = error instanceof Error ? error.message : String(error);
+      if (error !== undefined)
+        log.warn({ bucket }, `uploads that no runner continues stay in the object store for now: ${why}`);
+    },
     fault: (operation, error) => {
       metrics.news.fault(operation, error);
       log.error({ operation, err: error }, 'a request was rolled back after a fault');

@@ -22,7 +22,7 @@ export function pauseCommand(): Command {
 }
 
 export function releaseCommand(): Command {
-  return clientCommand('release', 'assign the runs that wait for the canary runs of a study', FLOW)
+  return clientCommand('release', 'assign the runs that wait for the canary runs or the canary study of a study', FLOW)
     .argument('<study>', BATCH_ARGUMENT)
     .option('--reason <text>', 'the reason, shown with the study')
     .action(async (reference: string, flags: ClientFlags & { reason?: string }) => {

@@ -41,7 +41,7 @@ interface RerunFlags extends CreateFlags, VersionFlags {
 }
 
 /** Adds the options of every command that creates a study. */
-const creating = (command: Command): Command =>
+export const creating = (command: Command): Command =>
   command
     .option('--name <name>', 'name of the new study; otherwise that of the first one')
     .option('--watch', 'follow the new study to its end; the exit code gives its outcome')
@@ -120,7 +120,7 @@ export function compareCommand(): Command {
 }
 
 /** The runs that a condition on the table of a study selects, as ranges. @throws Failure for none. */
-async function runsWhere(client: Client, batchId: Uuid, where: string): Promise<string> {
+export async function runsWhere(client: Client, batchId: Uuid, where: string): Promise<string> {
   const ranges: RunRange[] = [];
   const query = { columns: ['run_id'], where, limit: LIMITS.pageSize };
   for (let cursor: string | undefined; ;) {

@@ -1,6 +1,7 @@
 /** `simbatch status`: shows progress and findings of a study; without a study, of all open ones and the pool. */
 import type { Command } from 'commander';
 import type { Client } from '../../../client/client.ts';
+import { RELATION_WORDS } from '../../../contract/enums.ts';
 import type { Batch, BatchHistory, BatchStatusResponse } from '../../../contract/types.ts';
 import {
   formatAgo,
@@ -117,8 +118,8 @@ const roundsText = ({ rounds = 0, total_jobs: total, budget = total, closed }: B
 /** The labels of a study, the study that it came of, and those that came of it. */
 function relationPairs({ labels = {}, parent, children = [] }: Batch): Pair[] {
   const pairs: Pair[] = Object.entries(labels).map(([key, value]) => ['label', `${key}=${value}`]);
-  if (parent !== undefined) pairs.push([`${parent.relation} of`, parent.batch_id]);
-  for (const { batch_id: id, relation } of children) pairs.push([`has ${relation}`, id]);
+  if (parent !== undefined) pairs.push([`${RELATION_WORDS[parent.relation]} of`, parent.batch_id]);
+  for (const { batch_id: id, relation } of children) pairs.push([`has ${RELATION_WORDS[relation]}`, id]);
   return pairs;
 }
 

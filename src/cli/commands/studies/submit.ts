@@ -1,6 +1,7 @@
 /** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
 import { Option, type Command } from 'commander';
 import { ApiError } from '../../../client/client.ts';
+import { withRareBudget } from '../../../domain/study/rare-event/settings.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { precisionPlans, precisionWarnings } from '../../../analysis/precision/planning.ts';
 import { planningWarnings, runsNeeded } from '../../../analysis/requirements/planning.ts';
@@ -78,7 +79,8 @@ function addLabels(submission: BatchSubmission, texts: readonly string[] = []): 
 }
 
 /** Says what the study does and what its requirements take, in sentences, and on request which members it leaves to their defaults. */
-async function reportChecked(file: string, study: CheckedStudy, flags: SubmitFlags): Promise<void> {
+async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFlags): Promise<void> {
+  const study = { ...given, submission: withRareBudget(given.submission) };
   const { submission, defaults } = study;
   const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
   const warnings = [
@@ -114,7 +116,12 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   });
   warn(answer.warnings ?? [], study);
   const isAdaptive = study.submission.config.adaptive !== undefined;
-  const what = isAdaptive ? 'an adaptive study, which waits for rows,' : plural(answer.total_jobs, 'run');
+  const isRare = study.submission.config.adaptive?.algorithm === 'rare_event';
+  const what = isRare
+    ? 'a study of rare events, whose rounds the coordinator appends,'
+    : isAdaptive
+      ? 'an adaptive study, which waits for rows,'
+      : plural(answer.total_jobs, 'run');
   const { continuation } = answer;
   if (continuation !== undefined) note(printable(continuation.sentence));
   if (continuation?.created === false) {
@@ -128,8 +135,11 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
     if (flags.output === 'json' && flags.watch !== true) return writeJson(answer);
     return reportCreated(client, { answer: { ...answer, batch_id: extension.batch_id }, lines }, flags);
   }
-  const lines = [`submitted ${what} as study ${answer.batch_id}`];
-  if (isAdaptive) lines.push(`append a round: simbatch append ${shortId(answer.batch_id)} rows.csv --key NAME`);
+  const [, ...repeats] = answer.studies ?? [];
+  const beside = repeats.length === 0 ? '' : `, and with other seeds as ${repeats.map((it) => shortId(it)).join(', ')}`;
+  const lines = [`submitted ${what} as study ${answer.batch_id}${beside}`];
+  if (isRare) lines.push(`read the probability and its bounds: simbatch rare ${shortId(answer.batch_id)}`);
+  else if (isAdaptive) lines.push(`append a round: simbatch append ${shortId(answer.batch_id)} rows.csv --key NAME`);
   await reportCreated(client, { answer, lines }, flags);
 }
 

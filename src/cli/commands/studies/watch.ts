@@ -77,7 +77,7 @@ export async function watchBatch(
 
 const isTable = ({ output }: WatchFlags): boolean => output !== 'json' && output !== 'name';
 
-/** The verdicts count before `--strict`: a violated requirement is the answer to what the study asks. */
+/** The verdicts count before `--strict`: a violated requirement is the answer to what the study asks. A failed canary is a failed study. */
 export function exitCodeOf(
   { batch }: BatchStatusResponse,
   verdicts: readonly string[],
@@ -86,7 +86,8 @@ export function exitCodeOf(
 ): ExitCode {
   const code = verdictExitCode(verdicts);
   if (code === EXIT.requirementViolated) return code;
-  if (batch.status === 'Failed' || batch.status === 'Cancelled') return EXIT.studyFailed;
+  const hasFailed = batch.status === 'Failed' || batch.status === 'Cancelled' || batch.canary_failed === true;
+  if (hasFailed) return EXIT.studyFailed;
   if (code !== EXIT.ok) return code;
   return strict && (batch.failed_jobs > 0 || doubts.length > 0) ? EXIT.runsFailed : EXIT.ok;
 }

@@ -100,7 +100,9 @@ const verdictMembers = {
   upper: probability('One-sided, likewise.'),
   verdict: nullable(enumOf(VERDICTS, 'The verdict; null where the runs allow none.')),
   reason: Type.Optional(
-    text('Why there is no verdict. `adaptive-design`: the runs were chosen. `saltelli-design`: they share inputs.'),
+    text(
+      'Why there is no verdict. `adaptive-design`, `canary-design`: the runs were chosen. `saltelli-design`: they share inputs. Of the requirement of a study of rare events, why it is not shown: `one-study`, `bounds`, `studies-apart`.',
+    ),
   ),
   settled: nullable(enumOf(['certain', 'sequential'], 'How it was settled while runs are open.')),
   settled_at_run_id: nullable(count('The run that decided.')),

@@ -8,7 +8,7 @@ import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { packageVersion } from '../../../base/package.ts';
 import type { RoundLookup } from '../../../domain/adaptive/rows.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
-import type { Sampler } from '../../../domain/sampling/sampler.ts';
+import type { Sampler } from '../../../domain/sampling/run-values.ts';
 import { toResult } from '../../kernel/records/to-resource.ts';
 import type { ReadingHead } from '../row-readings.ts';
 import { type NextRows, runBlocks, type StoredRun } from './runs.ts';

@@ -77,7 +77,7 @@ export class RoundCache {
     if (config.adaptive === undefined) return head;
     let rounds = this.#studies.get(head.batchId);
     if (rounds === undefined) {
-      rounds = new RoundRows(rowDesign(config.dispersions).chosen.length);
+      rounds = new RoundRows(rowDesign(config).names.length);
       this.#studies.set(head.batchId, rounds);
     }
     for (;;) {

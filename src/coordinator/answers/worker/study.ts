@@ -2,7 +2,7 @@
 import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { INITIAL_HISTORY } from '../../../../machines/job-context.ts';
 import { MoveTally } from '../../../../machines/job-parts/moves.ts';
-import { declaredOutputs } from '../../../analysis/table/answered-study.ts';
+import { type AnsweredStudy, declaredOutputs } from '../../../analysis/table/answered-study.ts';
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { BYTES_OF_ROW, RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import { amended, type JudgedSubmission } from '../../../domain/identity/judgement.ts';
@@ -12,13 +12,15 @@ import { endingConditions } from '../../../domain/study/condition.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { designMethod } from '../../../domain/study/design-method.ts';
 import { replicateRunsOf } from '../../../domain/sampling/replicates.ts';
-import { type Sampler, studySampler } from '../../../domain/sampling/sampler.ts';
+import { studySampler } from '../../../domain/sampling/sampler.ts';
+import type { Sampler } from '../../../domain/sampling/run-values.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
+import { rareSourceOf } from './rare-rounds.ts';
 import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
 
 /** A study as of one version. */
-export interface Study {
+export interface Study extends Pick<AnsweredStudy, 'rare'> {
   version: string;
   readonly submission: JudgedSubmission;
   readonly seed: Seed;
@@ -78,7 +80,7 @@ export async function readStudy(
   const grows = totalJobs > whole ? { grows: { from: totalJobs - head.openRuns } } : {};
   const builder = new RunTableBuilder({
     batchId,
-    method: designMethod(submission.config),
+    method: designMethod(submission),
     replicateRuns: replicateRunsOf(submission.config.monte_carlo),
     runs: totalJobs,
     ...(isWhole ? {} : { runIdAt: (row: number) => selection.nth(row) }),
@@ -112,7 +114,7 @@ export async function readStudy(
   const table = builder.build();
   const revision = head.amended?.judgement?.revision;
   const kept = { version, submission, seed, samplingScheme, totalJobs, revision, mark };
-  return { ...kept, table, bytes: bytesOf(table), builder, moves };
+  return { ...kept, ...rareOf(head), table, bytes: bytesOf(table), builder, moves };
 }
 
 /**
@@ -152,8 +154,14 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
     moves.addUntouched(builder.cancelAbsent());
   }
   const table = builder.build();
-  Object.assign(study, { table, bytes: bytesOf(table), version: head.version, mark: head.mark });
+  Object.assign(study, { table, bytes: bytesOf(table), version: head.version, mark: head.mark, ...rareOf(head) });
   return countClasses(table).open === head.openRuns;
+}
+
+/** Of a study of rare events: its rounds and its state. */
+function rareOf(head: ReadingHead): Pick<Study, 'rare'> {
+  const source = rareSourceOf(head);
+  return source === undefined ? {} : { rare: { ...source, isOver: head.endedAtMs !== undefined } };
 }
 
 function addMoves(moves: MoveTally, job: JobRecord, { createdAtMs, timeLimitMs }: ReadingHead): void {

@@ -7,17 +7,22 @@ import { joinTables, requireJoinable } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import type { ReadingHead, RowKind, RowsRequest, StoredRound, StudyHead } from '../row-readings.ts';
-import type { MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
+import type { MergedHistoriesRequest, MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
 import { ThreadChannel } from '../thread-channel.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { type HistoryReading, readCurves } from './histories/curves.ts';
+import { historyOf, historyPieces } from './histories/stream.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
-import { type KeptStudy, type Study, leastBytesOf, readStudy, updateStudy } from './study.ts';
+import { type KeptStudy, type Study, leastBytesOf, readStudy, studyOf, updateStudy } from './study.ts';
+import { type RareCheck, type RareOutcome, RareRounds } from './rare-rounds.ts';
 import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
+import { withExtracted } from './table/extracted.ts';
 import { Tables } from './table/tables.ts';
-import { Bands, type TelemetryReading } from './telemetry/bands.ts';
+import { DrawnRuns, type TelemetryReading } from './telemetry/drawn-runs.ts';
+import { wholeResults } from './whole-results.ts';
 
 /** The columns of the studies in memory hold at most this many bytes; a study of 10^6 runs and 20 numbers has about 180 MB. */
 const MAX_TABLE_BYTES = 512 * 1024 * 1024;
@@ -32,6 +37,7 @@ export type CoordinatorMethods = {
   openStudy(request: { batchId: Uuid; since: number | undefined }): Promise<StudyHead>;
   openReadings(batchIds: readonly Uuid[]): Promise<ReadingHead[]>;
   nextRows(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
+  nextHistories(request: { reading: number; place: number }): Promise<Uint8Array | null>;
   readRows(request: RowsRequest): Promise<Uint8Array>;
   nextRounds(request: { reading: number; from: number }): Promise<StoredRound[]>;
   restartReading(request: { reading: number; from?: number }): Promise<void>;
@@ -49,9 +55,14 @@ export interface WorkerAnswer {
 /** The methods of this thread. */
 export type WorkerMethods = {
   answer(request: { question: Asked; versions: string[] }): Promise<WorkerAnswer>;
+  /** The next round of a study of rare events. */
+  nextRareRound(batchId: Uuid): Promise<RareOutcome>;
+  /** The rounds of such a study, computed again. */
+  checkRareRounds(batchId: Uuid): Promise<RareCheck>;
   openManifest(batchId: Uuid): Promise<number>;
   openTable(request: MergeRequest): Promise<number>;
-  /** The next piece of a manifest or table; null after the last one. */
+  openHistories(request: MergedHistoriesRequest): Promise<number>;
+  /** The next piece of a manifest, table or history; null after the last one. */
   nextPiece(stream: number): Promise<Uint8Array | null>;
   closeStream(stream: number): Promise<void>;
   tablePage(request: TablePageRequest): Promise<TablePage>;
@@ -91,11 +102,26 @@ async function refreshed(
 }
 
 const rounds = new RoundCache((request) => coordinator.call('nextRounds', request));
+const rareRounds = new RareRounds({
+  open: (batchId) => coordinator.call('openReading', batchId),
+  rows: (request) => coordinator.call('readRows', request),
+  withRounds: (head) => rounds.withRounds(head),
+  close: (reading) => coordinator.call('closeReading', reading),
+});
 const tables = new StudyTables(refreshed, MAX_TABLE_BYTES);
 
-/** How long the files of a band are read. */
-const BAND_MS = 60_000;
-const bands = new Bands((jobId) => coordinator.call('readTelemetry', jobId), systemClock);
+/** How long files of telemetry are read for one question. */
+const TELEMETRY_MS = 60_000;
+const drawnRuns = new DrawnRuns((jobId) => coordinator.call('readTelemetry', jobId), systemClock);
+
+/** Opens the records of a history. */
+async function openHistory(batchId: Uuid, place: number): Promise<HistoryReading> {
+  const { reading } = await coordinator.call('openReading', batchId);
+  return {
+    next: () => coordinator.call('nextHistories', { reading, place }),
+    close: () => coordinator.call('closeReading', reading),
+  };
+}
 
 /** The runs of a family as those of the batch that was asked for, with its requirements and outputs. */
 function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
@@ -118,7 +144,13 @@ function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
   return { table: joinTables(batchId, members), submission: { ...submission, requirements } };
 }
 
-/** The tables and manifests in progress, by their first reading. */
+/** The studies of a question as it sees them. */
+function askedStudies({ batchId, members, repeats }: Asked, studies: readonly KeptStudy[]): AnsweredStudy[] {
+  if (repeats !== undefined) return [{ ...studies.find(({ table }) => table.batchId === batchId)!, repeats: studies }];
+  return members === undefined ? [...studies] : [pooled(batchId, studies)];
+}
+
+/** The tables, histories and manifests in progress, by their first reading. */
 const streams = new Map<number, { pieces: AsyncGenerator<Uint8Array>; readings: readonly number[] }>();
 
 function openStream(heads: readonly ReadingHead[], pieces: AsyncGenerator<Uint8Array>): number {
@@ -143,11 +175,35 @@ async function withRounds(heads: readonly ReadingHead[]): Promise<ReadingHead[]>
   }
 }
 
+/** The batches of a table, then their extractions, as of one instant. */
+const headsOf = async ({ batchIds, extracted }: MergeRequest): Promise<ReadingHead[]> =>
+  withRounds(await coordinator.call('openReadings', [...batchIds, ...extracted.map((it) => it.batchId)]));
+
 const tableRuns = new Tables({
   next: (request) => coordinator.call('nextRows', request),
   rows: (request) => coordinator.call('readRows', request),
   restart: (request) => coordinator.call('restartReading', request),
 });
+
+/** The runs that a condition selects, and those that count in a family, are read before the history, as of the same instant. */
+async function* historiesOf(
+  request: MergedHistoriesRequest,
+  heads: readonly ReadingHead[],
+): AsyncGenerator<Uint8Array> {
+  const { batchId, name, where, family = false } = request;
+  const nextOfHistory = (head: ReadingHead) => {
+    const { place } = historyOf(studyOf(head).submission.config, name);
+    return () => coordinator.call('nextHistories', { reading: head.reading, place });
+  };
+  const { history } = historyOf(studyOf(heads.find((it) => it.batchId === batchId)!).submission.config, name);
+  const selected =
+    where === undefined && !family ? undefined : await tableRuns.selected({ batchId, format: 'json', where }, heads);
+  const sources = (selected?.members ?? [{ head: heads[0]!, replicate: 0 }]).map(({ head, replicate }) => ({
+    replicate,
+    next: nextOfHistory(head),
+  }));
+  yield* historyPieces(request, history, sources, selected);
+}
 
 /** Reads the study twice, as of one instant: the counts come first in the file. */
 async function* manifestOf(head: ReadingHead): AsyncGenerator<Uint8Array> {
@@ -158,6 +214,20 @@ async function* manifestOf(head: ReadingHead): AsyncGenerator<Uint8Array> {
   yield* manifestPieces(head, next, counts);
 }
 
+async function resultsOf(batchId: Uuid, most: number): ReturnType<typeof wholeResults> {
+  const [head] = await withRounds([await coordinator.call('openReading', batchId)]);
+  const { reading } = head!;
+  try {
+    return await wholeResults(
+      studyOf(head!).sampler.names,
+      (kind) => coordinator.call('nextRows', { reading, kind }),
+      most,
+    );
+  } finally {
+    await closeReadings([reading]);
+  }
+}
+
 const encoded = (answer: object): Uint8Array => new TextEncoder().encode(stringifyExact(answer));
 
 const methods: WorkerMethods = {
@@ -165,23 +235,32 @@ const methods: WorkerMethods = {
     const studies: KeptStudy[] = [];
     for (const [at, batchId] of batchesOf(question).entries())
       studies.push(await tables.of(batchId, versions[at]!, studies));
-    const asked: AnsweredStudy[] = question.members === undefined ? studies : [pooled(question.batchId, studies)];
+    const asked: AnsweredStudy[] = askedStudies(question, studies);
     let isLasting = true;
-    const readBand: AnsweredStudy['readBand'] = async (without) => {
-      const found = await bands.of(asked[0]!.table, without, BAND_MS);
+    const readTelemetry: AnsweredStudy['readTelemetry'] = async (options) => {
+      const found = await drawnRuns.of(asked[0]!.table, TELEMETRY_MS, options);
       isLasting = found.isLasting;
-      return found.band;
+      return found.telemetry;
     };
-    const answer = await answerTo(question, [{ ...asked[0]!, readBand }, asked[1]]);
+    const readResults = (most: number) => resultsOf(question.batchId, most);
+    const readHistory: AnsweredStudy['readHistory'] = (name, rows, points) =>
+      readCurves(asked[0]!.table, studies, { name, rows, points }, openHistory);
+    const answer = await answerTo(question, [{ ...asked[0]!, readHistory, readTelemetry, readResults }, asked[1]]);
     return { bytes: encoded(answer), versions: studies.map((it) => it.version), isLasting };
   },
+  nextRareRound: (batchId) => rareRounds.next(batchId),
+  checkRareRounds: (batchId) => rareRounds.check(batchId),
   async openManifest(batchId) {
     const [head] = await withRounds([await coordinator.call('openReading', batchId)]);
     return openStream([head!], manifestOf(head!));
   },
   async openTable(request) {
+    const heads = await headsOf(request);
+    return openStream(heads, tableRuns.pieces(request, withExtracted(heads, request.extracted)));
+  },
+  async openHistories(request) {
     const heads = await withRounds(await coordinator.call('openReadings', request.batchIds));
-    return openStream(heads, tableRuns.pieces(request, heads));
+    return openStream(heads, historiesOf(request, heads));
   },
   async nextPiece(stream) {
     const piece = await streams.get(stream)?.pieces.next();
@@ -196,9 +275,9 @@ const methods: WorkerMethods = {
     await open.pieces.return(undefined).catch(() => {});
   },
   async tablePage(request) {
-    const heads = await withRounds(await coordinator.call('openReadings', request.batchIds));
+    const heads = await headsOf(request);
     try {
-      return await tableRuns.page(request, heads);
+      return await tableRuns.page(request, withExtracted(heads, request.extracted));
     } finally {
       await closeReadings(heads.map((it) => it.reading));
     }

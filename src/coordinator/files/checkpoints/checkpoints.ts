@@ -14,7 +14,7 @@ import type {
   CheckpointUploadResponse,
   Uuid,
 } from '../../../contract/types.ts';
-import type { JobState } from '../../kernel/actors/actor-kinds.ts';
+
 import { keys } from '../../kernel/storage/keys.ts';
 import type { Turn, Turns } from '../../kernel/turn/turn.ts';
 import { recordFrom, type CheckpointRemovals } from './checkpoint-removals.ts';
@@ -28,6 +28,7 @@ import {
   type RunPlace,
   type RunPlaceParts,
 } from '../run-place.ts';
+import { requireCurrent } from '../current-attempt.ts';
 import { readJob, jobOrThrow } from '../../kernel/records/lookup.ts';
 
 interface CheckpointParts extends RunPlaceParts {
@@ -37,6 +38,7 @@ interface CheckpointParts extends RunPlaceParts {
 
 type StoredFile = NonNullable<CheckpointRecord['complete']>['files'][number];
 
+const UNCHANGED = 'its checkpoint is not changed';
 /** Files that are begun or verified side by side. */
 const FILES_AT_ONCE = 8;
 
@@ -58,7 +60,7 @@ export async function openCheckpoint(
   jobId: Uuid,
   { runner_id, attempt }: CheckpointRequest,
 ): Promise<CheckpointResponse> {
-  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt, UNCHANGED);
   const place = requirePlace(parts, jobId);
   const { complete } = recordFrom(parts.store.get(keys.checkpoint(jobId))) ?? {};
   if (complete === undefined) return {};
@@ -77,14 +79,14 @@ export async function beginCheckpoint(
   jobId: Uuid,
   { runner_id, attempt, number: again, files }: CheckpointUploadRequest,
 ): Promise<CheckpointUploadResponse> {
-  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt, UNCHANGED);
   const place = requirePlace(parts, jobId);
   const declared = files.map(({ bytes, ...file }) => ({ ...file, size: bytes }));
   requireParts(declared);
   requireDistinct(files);
   // Recorded before the first address exists: whatever is sent to them is found and removed when the run has ended.
   const record = await parts.turns.run('begin-checkpoint', (turn) => {
-    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt, UNCHANGED);
     const before = recordFrom(turn.read(keys.checkpoint(jobId)));
     const { bucket, prefix } = place;
     const latest = before?.begun ?? 0;
@@ -113,7 +115,7 @@ export async function completeCheckpoint(
   request: CheckpointCompleteRequest,
 ): Promise<CheckpointCompleteResponse> {
   const { runner_id, attempt, number, files, failed } = request;
-  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt);
+  requireCurrent(readJob(parts, parts.store, jobId).state, jobId, runner_id, attempt, UNCHANGED);
   const place = requirePlace(parts, jobId);
   const before = recordFrom(parts.store.get(keys.checkpoint(jobId)));
   if (before === undefined || number > before.begun) throw stale(jobId, `its upload ${String(number)} was not begun`);
@@ -130,7 +132,7 @@ export async function completeCheckpoint(
   );
   await inParallel(sent, FILES_AT_ONCE, (file) => requireSent(placeOfUpload(place, number), file));
   const record = await parts.turns.run('complete-checkpoint', (turn) => {
-    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt);
+    requireCurrent(jobOrThrow(turn, jobId), jobId, runner_id, attempt, UNCHANGED);
     const latest = recordFrom(turn.read(keys.checkpoint(jobId)));
     if (latest === undefined || (latest.complete?.number ?? 0) !== (before.complete?.number ?? 0))
       throw notTaken(jobId, 'another checkpoint of it was completed meanwhile; send it again');
@@ -162,12 +164,6 @@ function put(turn: Turn, jobId: Uuid, record: CheckpointRecord): CheckpointRecor
 type Content = Pick<StoredFile, 'path' | 'bytes' | 'sha256'>;
 
 const isSame = (a: Content, b: Content): boolean => a.path === b.path && a.bytes === b.bytes && a.sha256 === b.sha256;
-
-function requireCurrent({ value, context }: JobState, jobId: Uuid, runnerId: string, attempt: number): void {
-  const isActive = value === 'Claimed' || value === 'Running';
-  if (isActive && context.attempt === attempt && context.runnerId === runnerId) return;
-  throw stale(jobId, `attempt ${String(attempt)} by runner "${runnerId}" is not its current one; it is ${value}`);
-}
 
 /** The attempt is the current one: its runner may send the next checkpoint. */
 const notTaken = (jobId: Uuid, why: string): SimbatchError =>

@@ -38,6 +38,12 @@ export interface ListedObject {
   modifiedMs: number;
 }
 
+/** An upload in parts that has begun. */
+export interface OpenUpload {
+  key: string;
+  uploadId: string;
+}
+
 /** The longest wait for an answer of the store, and for the next bytes of one. */
 export const CALL_MS = 15_000;
 /** How long a runner may use the addresses of its parts: stores refuse an older signature. */
@@ -62,6 +68,8 @@ export class ObjectStore {
   /** Begins and completions of uploads, one after the other for each run: an upload is not aborted while it is completed. */
   readonly lanes = new Lanes();
   readonly tickets: UploadTickets;
+  /** `bucket/key` of files whose parts were signed and whose uploads were not completed, since the last call of `takeSigned`. */
+  #signed = new Set<string>();
 
   constructor(options: ObjectStoreOptions) {
     this.#options = options;
@@ -93,6 +101,7 @@ export class ObjectStore {
     key: string,
     { uploadId, number, bytes, sha256 }: { uploadId: string; number: number; bytes: number; sha256: string },
   ): Promise<SignedPart> {
+    this.#signed.add(`${bucket}/${key}`);
     const { url, headers } = await new AwsV4Signer({
       ...this.#options.credentials,
       region: this.#options.region,
@@ -129,8 +138,22 @@ export class ObjectStore {
 
   /** Aborts the uploads of these keys that earlier requests began, all below a prefix. @throws ObjectStoreError */
   async abortBegun(bucket: string, prefix: string, objectKeys: ReadonlySet<string>): Promise<void> {
-    const left = (await this.#openUploads(bucket, prefix)).filter(({ key }) => objectKeys.has(key));
-    await inParallel(left, CALLS_AT_ONCE, ({ key, uploadId }) => this.#abort(bucket, key, uploadId));
+    for await (const page of this.openUploads(bucket, prefix)) {
+      const left = page.filter(({ key }) => objectKeys.has(key));
+      await inParallel(left, CALLS_AT_ONCE, ({ key, uploadId }) => this.abort(bucket, key, uploadId));
+    }
+  }
+
+  /** Whether an address for a part of this open upload was signed since the last call of `takeSigned`. */
+  isSigned(bucket: string, key: string): boolean {
+    return this.#signed.has(`${bucket}/${key}`);
+  }
+
+  /** `bucket/key` of the open uploads for which addresses were signed since the last call. */
+  takeSigned(): ReadonlySet<string> {
+    const taken = this.#signed;
+    this.#signed = new Set();
+    return taken;
   }
 
   /** @throws ObjectStoreError also for a part with another entity tag */
@@ -142,10 +165,11 @@ export class ObjectStore {
     const text = await this.#call('POST', bucket, key, { uploadId }, { body });
     // A store may answer 200 before it has failed.
     if (text.includes('<Error>')) throw new ObjectStoreError(faultOf(text));
+    this.#signed.delete(`${bucket}/${key}`);
   }
 
-  /** An upload that is not there is aborted. */
-  async #abort(bucket: string, key: string, uploadId: string): Promise<void> {
+  /** An upload that is not there is aborted. @throws ObjectStoreError */
+  async abort(bucket: string, key: string, uploadId: string): Promise<void> {
     const answer = await this.#exchange('DELETE', bucket, key, { uploadId });
     if (!answer.ok && answer.status !== 404) throw refused(answer);
   }
@@ -206,9 +230,8 @@ export class ObjectStore {
       await inParallel(doomed, CALLS_AT_ONCE, ({ key }) => this.#remove(bucket, key));
       if (doomed.length === 0 || listed.length < MOST_LISTED) break;
     }
-    for (const { key, uploadId } of await this.#openUploads(bucket, prefix)) {
-      if (!keeps(key)) await this.#abort(bucket, key, uploadId);
-    }
+    for await (const page of this.openUploads(bucket, prefix))
+      for (const { key, uploadId } of page) if (!keeps(key)) await this.abort(bucket, key, uploadId);
   }
 
   /** An object that is not there is removed. */
@@ -217,12 +240,22 @@ export class ObjectStore {
     if (!answer.ok && answer.status !== 404) throw refused(answer);
   }
 
-  async #openUploads(bucket: string, prefix: string): Promise<{ key: string; uploadId: string }[]> {
-    const text = await this.#call('GET', bucket, '', { uploads: '', prefix });
-    return elementsOf(text, 'Upload').flatMap((it) => {
-      const [uploadId] = elementsOf(it, 'UploadId');
-      return uploadId === undefined ? [] : [{ key: unescaped(elementsOf(it, 'Key')[0] ?? ''), uploadId }];
-    });
+  /** The uploads in parts below a prefix that were neither completed nor aborted, page by page. @throws ObjectStoreError */
+  async *openUploads(bucket: string, prefix: string): AsyncGenerator<OpenUpload[]> {
+    let after: Record<string, string> = {};
+    for (;;) {
+      const text = await this.#call('GET', bucket, '', { uploads: '', prefix, ...after });
+      yield elementsOf(text, 'Upload').flatMap((it) => {
+        const [uploadId] = elementsOf(it, 'UploadId').map(unescaped);
+        return uploadId === undefined ? [] : [{ key: unescaped(elementsOf(it, 'Key')[0] ?? ''), uploadId }];
+      });
+      const [key] = elementsOf(text, 'NextKeyMarker').map(unescaped);
+      const [upload = ''] = elementsOf(text, 'NextUploadIdMarker').map(unescaped);
+      const isLast = elementsOf(text, 'IsTruncated')[0] !== 'true' || key === undefined || key === '';
+      // A store that names the same place again would be asked for ever.
+      if (isLast || (key === after['key-marker'] && upload === after['upload-id-marker'])) return;
+      after = { 'key-marker': key, 'upload-id-marker': upload };
+    }
   }
 
   async #call(

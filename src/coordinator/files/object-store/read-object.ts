@@ -2,7 +2,7 @@
 import type { Abandoned } from '../../../base/abandonment.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { LIMITS } from '../../../contract/limits.ts';
-import { bytesOfRange, isEmptyRange, type ByteRange } from '../../../domain/runs/byte-range.ts';
+import { bytesOfRange, isEmptyRange, type ByteRange } from '../../../domain/files/byte-range.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { CALL_MS } from './object-store.ts';
 import { ObjectStoreError, refusalOf } from './store-answers.ts';

@@ -3,7 +3,7 @@ import type { Abandoned } from '../../../base/abandonment.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { EventLoopShare } from '../../../base/event-loop-share.ts';
 import type { RunFile } from '../../../contract/types.ts';
-import { fileKindOf, pathInAttempt } from '../../../domain/runs/file-path.ts';
+import { fileKindOf, pathInAttempt } from '../../../domain/files/file-path.ts';
 import { unknownFile, type FileAttempt } from '../file-attempt.ts';
 import type { FileReading, FileRedirect, FileWish, Place, PlaceFiles } from '../place.ts';
 import {

@@ -6,7 +6,7 @@ import { LIMITS } from '../../../contract/limits.ts';
 import { schemaFaults } from '../../../contract/validation/validate.ts';
 import { parseCondition } from '../../../domain/study/condition.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
-import { pathInAttempt } from '../../../domain/runs/file-path.ts';
+import { pathInAttempt } from '../../../domain/files/file-path.ts';
 import type {
   EarlyTerminationConfig,
   LiveCondition,

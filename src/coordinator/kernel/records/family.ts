@@ -56,6 +56,15 @@ export function childrenOf(read: ReadRecord, batch: Related): BatchLink[] {
     .map(({ batch_id, relation }) => ({ batch_id, relation }));
 }
 
+/** The batches that were submitted together with a batch and exist, the first one first: those of one question with different seeds. */
+export function repeatsOf(read: ReadRecord, { batchId, parent }: Related): Uuid[] {
+  const first = parent?.relation === 'repeat' ? parent.batchId : batchId;
+  const others = familyEntries(read, first).filter((it) => it.parent === first && it.relation === 'repeat');
+  return [first, ...others.map((it) => it.batch_id)].filter(
+    (it) => it === batchId || read(keys.batch(it)) !== undefined,
+  );
+}
+
 /** The record of a family; null when it lists no batch. */
 export const encodeFamily = (entries: readonly FamilyEntry[]): string | null =>
   entries.length === 0 ? null : JSON.stringify(entries);

@@ -6,20 +6,21 @@
 import { isProbe, probeGroup } from '../../../domain/probe/group.ts';
 import { keyGroup } from '../../../domain/reuse/run-key.ts';
 import { seedToDecimal } from '../../../domain/seed.ts';
-import type { BatchConfig, BatchSubmission, Seed, Uuid } from '../../../contract/types.ts';
+import type { BatchConfig, Seed, Uuid } from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { Turn } from '../turn/turn.ts';
-import { decodeSubmission } from './study-cache.ts';
+import { decodeSubmission, type DecodedSubmission } from './study-cache.ts';
 import type { ReadRecord } from './family.ts';
 
 /** The group of a study with the seed that is used. */
 export const groupOf = (config: BatchConfig, seed: Seed): string => keyGroup(config, seedToDecimal(seed));
 
 /** The groups that list a study: that of its keys, and where it is a probe that of the probes of its simulation. */
-const groupsOf = (study: BatchSubmission, seed: Seed): string[] => [
-  groupOf(study.config, seed),
-  ...(isProbe(study) ? [probeGroup(study.config)] : []),
-];
+const groupsOf = ({ submission, seed, extraction }: DecodedSubmission): string[] =>
+  // The results of an extraction are not those of a simulation, and no other study gets them.
+  extraction === undefined
+    ? [groupOf(submission.config, seed), ...(isProbe(submission) ? [probeGroup(submission.config)] : [])]
+    : [];
 
 /** The batches of a group, oldest first. */
 export function groupMembers(read: ReadRecord, group: string): Uuid[] {
@@ -28,8 +29,8 @@ export function groupMembers(read: ReadRecord, group: string): Uuid[] {
 }
 
 /** Lists a new batch. */
-export function joinGroups(turn: Turn, batchId: Uuid, study: BatchSubmission, seed: Seed): void {
-  for (const group of groupsOf(study, seed)) {
+export function joinGroups(turn: Turn, batchId: Uuid, study: DecodedSubmission): void {
+  for (const group of groupsOf(study)) {
     const members = groupMembers((key) => turn.read(key), group);
     turn.put(keys['key-group'](group), JSON.stringify([...members, batchId]));
   }
@@ -39,8 +40,7 @@ export function joinGroups(turn: Turn, batchId: Uuid, study: BatchSubmission, se
 export function leaveGroups(turn: Turn, batchId: Uuid): void {
   const record = turn.read(keys.submission(batchId));
   if (record === undefined) return;
-  const { submission, seed } = decodeSubmission(record);
-  for (const group of groupsOf(submission, seed)) {
+  for (const group of groupsOf(decodeSubmission(record))) {
     const left = groupMembers((key) => turn.read(key), group).filter((it) => it !== batchId);
     turn.put(keys['key-group'](group), left.length === 0 ? null : JSON.stringify(left));
   }
@@ -52,8 +52,7 @@ export class KeyGroups {
 
   /** `submission`: as stored. The batches are added oldest first. */
   add(batchId: Uuid, submission: string): void {
-    const { submission: study, seed } = decodeSubmission(submission);
-    for (const group of groupsOf(study, seed)) {
+    for (const group of groupsOf(decodeSubmission(submission))) {
       const members = this.#members.get(group);
       if (members === undefined) this.#members.set(group, [batchId]);
       else members.push(batchId);

@@ -4,14 +4,14 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { RoundRecord, RowsRecord } from '../../../contract/types.ts';
-import { BLOCK_ROWS, decodeBlock, digestStart, hashBlock } from '../../../domain/adaptive/rows.ts';
+import { BLOCK_ROWS, decodeBlock, digestStart, hashBlock, type RowShape } from '../../../domain/adaptive/rows.ts';
 import { recordDigest } from './stored-rounds.ts';
 
 /** Receives a fault; `isMarked`: a repair has marked the loss, which is not a fault of the directory. */
 type ReportFault = (fault: string, isMarked?: true) => void;
 
 export class RoundChain {
-  readonly #names: readonly string[];
+  readonly #shape: RowShape;
   readonly #report: ReportFault;
   /** The digest that the next record must name; undefined: any. */
   #previous: string | undefined;
@@ -20,9 +20,9 @@ export class RoundChain {
   rounds = 0;
   runs = 0;
 
-  /** `names`: the chosen ones, sorted. `start`: the digest of the submission; undefined for a study that came of another one. */
-  constructor(names: readonly string[], start: string | undefined, report: ReportFault) {
-    this.#names = names;
+  /** `start`: the digest of the submission; undefined for a study that came of another one. */
+  constructor(shape: RowShape, start: string | undefined, report: ReportFault) {
+    this.#shape = shape;
     this.#previous = start;
     this.#report = report;
   }
@@ -50,7 +50,7 @@ export class RoundChain {
     this.#head = recordDigest(text);
     this.rounds = round + 1;
     this.runs = first + count;
-    this.#open = { record, hash: digestStart(createHash('sha256'), this.#names), blocks: 0, rows: 0, lostRows: 0 };
+    this.#open = { record, hash: digestStart(createHash('sha256'), this.#shape), blocks: 0, rows: 0, lostRows: 0 };
   }
 
   /** Takes the next block of the round; undefined where its record is missing. */
@@ -70,7 +70,7 @@ export class RoundChain {
     }
     try {
       if ((JSON.parse(text) as RowsRecord).rows !== size) throw new RangeError(`it must have ${size} rows`);
-      const block = decodeBlock(text, this.#names.length);
+      const block = decodeBlock(text, this.#shape.names.length);
       if (block.isLost === true) open.lostRows += size;
       else hashBlock(open.hash, block);
     } catch (error) {

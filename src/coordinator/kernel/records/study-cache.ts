@@ -4,11 +4,21 @@
  */
 import { RecentMap } from '../../../base/recent-map.ts';
 import type { BatchContext } from '../../../../machines/batch.ts';
+import { runMetadata } from '../../../domain/runs/run-metadata.ts';
 import { RunSelection, selectedRuns } from '../../../domain/runs/run-selection.ts';
-import { studySampler, type Sampler } from '../../../domain/sampling/sampler.ts';
+import { studySampler } from '../../../domain/sampling/sampler.ts';
+import type { Sampler } from '../../../domain/sampling/run-values.ts';
 import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
 import { isDamage, SimbatchError } from '../../../domain/errors.ts';
-import type { BatchSubmission, ComputeConfig, RunMetadata, Seed, Timestamp, Uuid } from '../../../contract/types.ts';
+import type {
+  BatchSubmission,
+  ComputeConfig,
+  RunMetadata,
+  Seed,
+  StoredExtraction,
+  Timestamp,
+  Uuid,
+} from '../../../contract/types.ts';
 import { keys } from '../storage/keys.ts';
 import type { RecordSource } from '../actors/directory.ts';
 import { amended, submittable, type JudgedSubmission } from '../../../domain/identity/judgement.ts';
@@ -28,6 +38,8 @@ export interface Study {
   /** The metadata that all runs share. */
   metadata: RunMetadata;
   createdAt: Timestamp;
+  /** Of an extraction: where the files of its runs are. */
+  extraction?: StoredExtraction;
   /** Of an adaptive study: what its rows must give. */
   rows?: RowDesign;
 }
@@ -38,17 +50,30 @@ const MAX_STUDIES = 200;
 const MAX_COMPUTES = 10_000;
 
 /** Encodes a submission. The seed is stored separately as text: a JSON number cannot hold all its digits. */
-export function encodeSubmission(submission: BatchSubmission, seed: Seed): string {
+export function encodeSubmission(submission: BatchSubmission, seed: Seed, extraction?: StoredExtraction): string {
   const monteCarlo = { ...submission.config.monte_carlo, seed: null };
   const config = { ...submission.config, monte_carlo: monteCarlo };
-  return JSON.stringify({ seed: seedToDecimal(seed), submission: { ...submission, config } });
+  return JSON.stringify({ seed: seedToDecimal(seed), submission: { ...submission, config }, extraction });
 }
 
-export function decodeSubmission(record: string): { submission: BatchSubmission; seed: Seed } {
-  const { seed: digits, submission } = JSON.parse(record) as { seed: string; submission: BatchSubmission };
+/** A submission record as it is read. `extraction`: of a batch that is one. */
+export interface DecodedSubmission {
+  submission: BatchSubmission;
+  seed: Seed;
+  extraction?: StoredExtraction | undefined;
+}
+
+export function decodeSubmission(record: string): DecodedSubmission {
+  const {
+    seed: digits,
+    submission,
+    extraction,
+  } = JSON.parse(record) as Omit<DecodedSubmission, 'seed'> & {
+    seed: string;
+  };
   const seed = seedFromDecimal(digits);
   submission.config.monte_carlo.seed = seed;
-  return { submission, seed };
+  return { submission, seed, extraction };
 }
 
 function submissionRecord(source: RecordSource, batchId: Uuid): string {
@@ -134,28 +159,21 @@ export class StudyCache {
 
   #read(batch: BatchContext, source: RecordSource): Study {
     const { batchId, samplingScheme, createdAtMs, totalJobs } = batch;
-    const { submission, seed } = this.#submission(batchId, source);
+    const { submission, seed, extraction } = this.#submission(batchId, source);
     // The code of a function is read from the store when it is needed: 200 of them would take too much memory.
     delete submission.code;
-    const { monte_carlo, simulation } = submission.config;
+    const { config } = submission;
     const createdAt = new Date(createdAtMs).toISOString();
-    const metadata: RunMetadata = {
-      simulation_name: simulation.name,
-      simulation_version: simulation.version,
-      duration_minutes: simulation.duration_minutes,
-      sampling_method: monte_carlo.sampling_method,
-      generated_at: createdAt,
-      seed,
-    };
-    const selection = selectedRuns(monte_carlo, totalJobs);
+    const metadata = runMetadata(config, seed, createdAt);
+    const selection = selectedRuns(config.monte_carlo, totalJobs);
     const revision = batch.judgement?.revision;
     const judged = { submission: amended(submission, batch), revision };
-    const study = { ...judged, seed, selection, metadata: Object.freeze(metadata), createdAt };
-    const { config } = submission;
+    const own = extraction === undefined ? {} : { extraction };
+    const study = { ...judged, ...own, seed, selection, metadata: Object.freeze(metadata), createdAt };
     if (config.adaptive === undefined) return { ...study, sampler: studySampler(config, seed, samplingScheme) };
-    const rows = rowDesign(config.dispersions);
+    const rows = rowDesign(config);
     // Of the store, whatever the source: rounds never change, and the sampler outlives a view.
-    const rowOf = this.#blocks.rowsOf(batchId, rows.chosen.length);
+    const rowOf = this.#blocks.rowsOf(batchId, rows.names.length);
     return { ...study, rows, sampler: studySampler(config, seed, samplingScheme, rowOf) };
   }
 

@@ -7,14 +7,14 @@ import { createHash } from 'node:crypto';
 import type { BatchContext, BatchSubmission, Seed, Uuid } from '../../../contract/types.ts';
 import { continuationHash } from '../../../domain/identity/design.ts';
 import { seedToDecimal } from '../../../domain/seed.ts';
-import { decodeBatch } from '../actors/actor-kinds.ts';
+import { decodeBatch, type BatchState } from '../actors/actor-kinds.ts';
 import { keys, studiesOf } from '../storage/keys.ts';
 import type { StoreView } from '../storage/store.ts';
 import type { Turn } from '../turn/turn.ts';
 import { decodeSubmission } from './study-cache.ts';
 import type { ReadRecord } from './family.ts';
 
-/** The latest batch up to which every submitted study has its entries. Absent in the store of an older version, and after a repair or an import. */
+/** The latest batch up to which every submitted study has its entries; a later one may have them. Absent in the store of an older version, and after a repair or an import. */
 export const INDEXED_KEY = keys.meta('indexed-study');
 
 const byName = (name: string): string => `name-${createHash('sha256').update(name).digest('hex')}`;
@@ -33,10 +33,9 @@ function studyKeys(batchId: Uuid, submission: BatchSubmission, seed: Seed): stri
   return groups.map((group) => keys.study(group, batchId));
 }
 
-/** Lists a new study. */
+/** Lists a new study, wherever the place of `INDEXED_KEY` is. */
 export function listStudy(turn: Turn, batchId: Uuid, submission: BatchSubmission, seed: Seed): void {
   for (const key of studyKeys(batchId, submission, seed)) turn.put(key, '');
-  turn.put(INDEXED_KEY, batchId);
 }
 
 /** Removes the entries of a batch that is being deleted. */
@@ -57,17 +56,22 @@ export function isIndexed(read: ReadRecord, batchId: Uuid): boolean {
   return last !== undefined && batchId <= last;
 }
 
-/** The newest submitted study that the submission continues; undefined when there is none. */
-export const newestOfDesign = (view: StoreView, submission: BatchSubmission) => newest(view, byDesign(submission));
+/** The newest submitted study that the submission continues, of those that `mayContinue`; undefined when there is none. */
+export const newestOfDesign = (
+  view: StoreView,
+  submission: BatchSubmission,
+  mayContinue: (state: BatchState) => boolean,
+) => newest(view, byDesign(submission), mayContinue);
 
 /** The newest submitted study with this name. */
 export const newestOfName = (view: StoreView, name: string) => newest(view, byName(name));
 
-async function newest(view: StoreView, group: string) {
+async function newest(view: StoreView, group: string, isWanted: (state: BatchState) => boolean = () => true) {
   for await (const chunk of view.entries(studiesOf(group), { reverse: true, chunkSize: 1 })) {
     for (const [key] of chunk) {
       const record = view.get(keys.batch(listedBatch(key)));
-      if (record !== undefined) return decodeBatch(record);
+      const state = record === undefined ? undefined : decodeBatch(record);
+      if (state !== undefined && isWanted(state)) return state;
     }
   }
   return undefined;

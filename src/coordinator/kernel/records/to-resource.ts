@@ -1,4 +1,5 @@
 /** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
+import { keys } from '../storage/keys.ts';
 import { hasFailedCanary, pendingRuns } from '../../../../machines/batch.ts';
 import { isTerminal } from '../../../../machines/kinds.ts';
 import { presenterOf } from '../../../contract/codegen/member-functions.ts';
@@ -105,6 +106,10 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
   };
 }
 
+/** True for the record of a study of rare events; its text is not parsed, since a submission may have megabytes. */
+const isRareEvent = (submission: string | undefined): boolean =>
+  submission?.includes('"algorithm":"rare_event"') === true;
+
 /** `read` returns the value of a key: the batches that came of this one are in a record of their own. */
 export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Batch {
   const batch: Batch = {
@@ -137,7 +142,8 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
     batch.rounds = c.rounds ?? 0;
     if (c.growing === undefined) batch.closed = true;
   }
-  if (c.waitingSinceMs !== undefined) {
+  // The coordinator appends the rounds of a study of rare events: such a study waits for no client.
+  if (c.waitingSinceMs !== undefined && !isRareEvent(read(keys.submission(c.batchId)))) {
     batch.waiting_for_rows = true;
     batch.waiting_since = timestamp(c.waitingSinceMs);
   }
@@ -148,13 +154,20 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
   return batch;
 }
 
+/** True for the instant at which a canary study, or a release from it, lets the first runs start. */
+const isRelease = ({ canaryBatch, releasedAtMs }: BatchState['context'], atMs: number): boolean =>
+  canaryBatch !== undefined && releasedAtMs === atMs;
+
 export function toBatchHistory({ value, context: c }: BatchState): BatchHistory {
   const { entries, omitted } = c.history ?? { entries: [], omitted: 0 };
   const events: BatchHistory['events'] = [{ at: timestamp(c.createdAtMs), type: 'submitted' }];
   const add = (atMs: number, event: Omit<BatchHistory['events'][number], 'at'>): void =>
     void events.push({ at: timestamp(atMs), ...event });
   // A study may be paused before its first run is claimed.
-  const first = entries.findIndex(({ atMs }) => c.startedAtMs !== undefined && atMs >= c.startedAtMs);
+  const first = entries.findIndex(
+    ({ atMs }) =>
+      c.startedAtMs !== undefined && (atMs > c.startedAtMs || (atMs === c.startedAtMs && !isRelease(c, atMs))),
+  );
   const before = first < 0 ? entries.length : first;
   for (const { atMs, ...entry } of entries.slice(0, before)) add(atMs, entry);
   if (c.startedAtMs !== undefined) add(c.startedAtMs, { type: 'started' });
@@ -261,5 +274,6 @@ export function reportedResult(
   if (reported?.telemetry !== undefined) result.telemetry = reported.telemetry;
   if (reported?.terminated_by !== undefined) result.terminated_by = reported.terminated_by;
   if (reported?.would_terminate !== undefined) result.would_terminate = reported.would_terminate;
+  if (reported?.derived_missing !== undefined) result.derived_missing = reported.derived_missing;
   return result;
 }

@@ -22,6 +22,8 @@ export const keys = {
   /** Stored state of a touched job. */
   job: (id: Uuid) => `!job!${id}`,
   result: (jobId: Uuid) => `!result!${jobId}`,
+  /** A history of a run, by its place in the study: those of all runs are one range. Its value is base64, and bytes on the disk. */
+  history: (batchId: Uuid, place: number, run: number) => `!history!${batchId}/${hex(place, 2)}/${hex(run, 8)}`,
   /** The batches whose runs can have the same keys; see `key-groups.ts`. Follows from their submissions. */
   'key-group': (group: string) => `!key-group!${group}`,
   /** Names a submitted study under its design or its name; see `study-index.ts`. Follows from its submission. */
@@ -54,8 +56,10 @@ export const keys = {
   meta: (name: string) => `!meta!${name}`,
 };
 
+const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
+
 /** The id of a round: the batch, and 8 hexadecimal digits. */
-const roundId = (id: Uuid, round: number): string => `${id}/${round.toString(16).padStart(8, '0')}`;
+const roundId = (id: Uuid, round: number): string => `${id}/${hex(round, 8)}`;
 
 export type KeyKind = keyof typeof keys;
 /** The kinds of records of the rounds of a batch. */
@@ -64,11 +68,27 @@ export const ROUND_KINDS = ['round', 'rows', 'round-key'] as const;
 /** Is this the key of a batch's stored state? */
 export const isBatchKey = (key: string): boolean => key.startsWith('!batch!');
 
+/** Is this the key of the result of a run? */
+export const isResultKey = (key: string): boolean => key.startsWith('!result!');
+
 /** Is this the key of the batches of a family? */
 export const isFamilyKey = (key: string): boolean => key.startsWith('!family!');
 
 /** All records of a kind. `"` is the character after `!`. */
 export const allOf = (kind: KeyKind): KeyRange => ({ gte: `!${kind}!`, lt: `!${kind}"` });
+
+/** The histories of all runs of a batch; with a place: one history of all runs, in their order, from the run `from` on. */
+export const historiesOf = (batchId: Uuid, place?: number, from = 0): KeyRange =>
+  place === undefined
+    ? { gte: `!history!${batchId}/`, lt: `!history!${batchId}0` }
+    : { gte: keys.history(batchId, place, from), lt: `!history!${batchId}/${hex(place, 2)}0` };
+
+/** The place in its study and the run of a history. */
+export const historyAt = (id: string): { batchId: Uuid; place: number; run: number } => ({
+  batchId: id.slice(0, 36),
+  place: Number.parseInt(id.slice(37, 39), 16),
+  run: Number.parseInt(id.slice(40), 16),
+});
 
 /** All records of a kind that belong to one batch: their ids begin with it, or are those of its jobs, which share all but the low 32 bits. */
 export const ofBatch = (kind: 'job' | 'result' | 'requeue' | 'outbox', batchId: Uuid): KeyRange => ({

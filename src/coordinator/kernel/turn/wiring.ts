@@ -10,6 +10,8 @@ import type { AttemptRef, Uuid } from '../../../contract/types.ts';
 export interface Registry {
   /** The touched jobs of a batch that are not terminal. */
   openJobsOf(batchId: Uuid): Iterable<Uuid>;
+  /** Whether a batch exists that has not ended. */
+  isOpen(batchId: Uuid): boolean;
 }
 
 /** One message: an event for an address. */
@@ -60,6 +62,13 @@ function* each(held: readonly AttemptRef[], event: (ref: AttemptRef) => AnyEvent
   for (const ref of held) yield { to: `job/${ref.job_id}`, event: event(ref) };
 }
 
+/** Cancels the canary study of a study that ended Cancelled, which may have ended or been deleted. Once: its requeued runs take one CANCEL in a turn. */
+function* cancelCanary(canary: Uuid | undefined, now: number, registry: Registry): Iterable<Message> {
+  if (canary === undefined || !registry.isOpen(canary)) return;
+  const reason = 'the study that waits for it was cancelled';
+  yield { to: `batch/${canary}`, event: { type: 'CANCEL', reason, now }, mayArriveLate: true };
+}
+
 export const WIRING: Wiring = {
   'job.claimed': [{ gather: toBatch }, { gather: toRunner }],
   'job.started': [{ gather: toBatch }],
@@ -79,7 +88,20 @@ export const WIRING: Wiring = {
       },
     },
   ],
-  'batch.ended': [],
+  'batch.ended': [
+    {
+      *send({ canaryOf, now }, registry) {
+        // The study that waited may have been cancelled and deleted, or released by hand.
+        if (canaryOf === undefined || !registry.isOpen(canaryOf.batchId)) return;
+        const event = { type: 'CANARY_ENDED' as const, passed: canaryOf.passed, now };
+        yield { to: `batch/${canaryOf.batchId}`, event, mayArriveLate: true };
+      },
+    },
+    {
+      send: ({ status, canaryBatch, now }, registry) =>
+        cancelCanary(status === 'Cancelled' ? canaryBatch : undefined, now, registry),
+    },
+  ],
   'batch.paused': [],
   'batch.resumed': [],
   'batch.released': [],

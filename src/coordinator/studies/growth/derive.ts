@@ -1,5 +1,13 @@
 /** Creates a batch that comes of another one, in one turn that also lists it under its parent. */
-import type { BatchSubmission, Fault, Relation, SubmissionResponse, Uuid } from '../../../contract/types.ts';
+import type {
+  BatchSubmission,
+  Fault,
+  Relation,
+  StoredExtraction,
+  SubmissionResponse,
+  SubmissionWarning,
+  Uuid,
+} from '../../../contract/types.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { once, recall, type Idempotency } from '../../kernel/turn/idempotency.ts';
@@ -34,6 +42,11 @@ export interface Derivation<T> {
   selection: RunSelection;
   relation: Relation;
   answer: T;
+  /** Where the files of the runs are, of an extraction. */
+  extraction?: StoredExtraction;
+  warnings?: readonly SubmissionWarning[];
+  /** Asked within the turn that creates the batch. @throws SimbatchError where another request has come before */
+  check?: (turn: Turn) => void;
   /** The id of a batch whose rounds are copied. */
   batchId?: Uuid;
 }
@@ -109,7 +122,7 @@ const createWithRounds: typeof createIfCurrent = async (parts, parentId, derivat
 export async function createIfCurrent<T extends object>(
   parts: DeriveParts,
   parentId: Uuid,
-  { submission, selection, relation, answer, batchId }: Derivation<T>,
+  { submission, selection, relation, answer, batchId, extraction, warnings, check }: Derivation<T>,
   { maxRuns = Infinity, ...idempotency }: GrowthOptions,
   isCurrent: (turn: Turn) => boolean,
 ): Promise<(SubmissionResponse & T) | undefined> {
@@ -125,11 +138,12 @@ export async function createIfCurrent<T extends object>(
     if (!isCurrent(turn)) return {};
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
     const act = (): SubmissionResponse & T => {
+      check?.(turn);
       if (batchId !== undefined) keepCopies(turn, batchId);
       const pinnedCode = relation === 'extension' ? parent.context.pinnedCode : undefined;
       // The same runs again: a requirement that was stated after these were seen stays so.
       const judgement = relation === 'rerun' || relation === 'audit' ? parent.context.judgement : undefined;
-      const origin = { parent: link, selection, batchId, pinnedCode, judgement };
+      const origin = { parent: link, selection, batchId, pinnedCode, judgement, extraction, warnings };
       return { ...openBatch(parts, turn, submission, origin), ...answer };
     };
     return { response: once(parts, turn, idempotency, act) };

@@ -31,6 +31,7 @@ interface RunFacts {
   reason: string | null;
   /** It has the result of another run. */
   isReused: boolean;
+  record: JobRecord;
 }
 
 type Predicate = (run: RunFacts) => boolean;
@@ -191,6 +192,7 @@ export async function* terminalRuns(
         status: job.value,
         reason: reasonOf(job),
         isReused: job.reusedFrom !== undefined,
+        record: job,
       };
     });
   }

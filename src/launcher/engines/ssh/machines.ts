@@ -11,7 +11,7 @@ export class Machine {
   readonly folders: HostFolders;
   /** Queue -> allocations of it that the machine has room for. */
   readonly rooms = new Map<string, number>();
-  /** The last list of it failed. */
+  /** The last request to list the processes of this machine failed. */
   isSilent = false;
   /** Queue -> ids that lived at the last list, or were submitted since. */
   #living = new Map<string, Set<string>>();

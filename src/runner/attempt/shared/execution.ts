@@ -1,11 +1,14 @@
-/** Chooses how a run is executed: in a process of its own, or in a process that executes others too. */
+/** Chooses how a run is executed: in a process of its own, in a process that executes others too, or by the runner itself. */
 import type { AttemptActor } from '../../attempt-actor.ts';
 import { environmentOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
+import { ExtractedRun } from '../extraction/extracted-run.ts';
 import { Attempt, type Execution } from '../run-attempt.ts';
 import { ALONE, CONTAINED, SharedAttempt } from './shared-attempt.ts';
 
 /** The execution of a run as its study wants it, as far as the engine can. */
 export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor): Execution {
+  if (plan.isExtraction === true && site.parents !== undefined)
+    return new ExtractedRun(site, plan, actor, site.parents);
   if (plan.isShared !== true) return new Attempt(site, plan, actor);
   const isContained = site.containers !== undefined && plan.container !== undefined;
   const pool = isContained

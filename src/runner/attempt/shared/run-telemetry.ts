@@ -8,6 +8,7 @@ import type { AttemptActor } from '../../attempt-actor.ts';
 import { isPeerOfRun } from '../../processes/peer-process.ts';
 import { oneLine } from '../../system-error.ts';
 import { newTelemetryToken } from '../../telemetry/access.ts';
+import type { HistoryCollector } from '../../telemetry/histories/collector.ts';
 import { describeHit } from '../../telemetry/early-termination.ts';
 import {
   openTelemetry,
@@ -42,6 +43,8 @@ export interface RunTelemetryCalls {
   pid: () => number | undefined;
   /** A condition that ends the run is met. */
   onConditionMet: (detail: string) => void;
+  /** Takes every sample; absent: the study has no histories and derived outputs. */
+  histories?: HistoryCollector | undefined;
 }
 
 export class RunTelemetry {
@@ -131,6 +134,7 @@ export class RunTelemetry {
       onConditionMet: (hit) => this.#calls.onConditionMet(describeHit(hit)),
       ...(listeners === undefined ? {} : { listeners }),
       ...(onSample === undefined ? {} : { onSample }),
+      histories: this.#calls.histories,
       isLive: telemetry.live === true && live !== undefined,
     };
   }

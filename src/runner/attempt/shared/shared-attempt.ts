@@ -7,7 +7,7 @@ import type { KillCause } from '../../../../machines/attempt.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { randomSeedOf } from '../../../domain/seed.ts';
 import type { AttemptActor } from '../../attempt-actor.ts';
-import { artifactsOfText } from '../../files/artifacts.ts';
+import { artifactsOfText, outputsOfText, type Artifacts } from '../../files/artifacts.ts';
 import type { Ending } from '../../launch/launcher.ts';
 import type { SharedPython } from '../../launch/shared/shared-python.ts';
 import type { SharedEnding, SharedRun } from '../../launch/shared/shared-run.ts';
@@ -15,11 +15,21 @@ import type { RunEnd } from '../../launch/shared/worker-message.ts';
 import { describeProcess, KILL_DEADLINE_MS, ProcessScope } from '../../processes/process-scope.ts';
 import type { ProcessInfo } from '../../processes/proc-fs.ts';
 import { isDiskFull, oneLine } from '../../system-error.ts';
+import type { HistoryCollector } from '../../telemetry/histories/collector.ts';
 import type { TelemetrySummary } from '../../telemetry/server.ts';
 import { DeadlineError, type Waits } from '../../waits.ts';
 import { continuationOf, type ExecutionPlan, type ExecutionSite } from '../execution-site.ts';
+import { collectorOf } from '../result/computed.ts';
 import { interruptionOf } from '../interruption.ts';
-import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote, type AttemptEnd } from '../outcome.ts';
+import {
+  artifactsOf,
+  CODE_CHANGED,
+  concludeAttempt,
+  infrastructure,
+  isMissing,
+  survivorsNote,
+  type AttemptEnd,
+} from '../outcome.ts';
 import { codeChange, hasReportedCode } from '../run-code.ts';
 import { planFault, prepareCheckpoint } from '../preparation.ts';
 import { Attempt, type Execution, type RunCalls } from '../run-attempt.ts';
@@ -39,8 +49,11 @@ export class SharedAttempt implements Execution {
   readonly #pool: SharedPython;
   readonly #waits: Waits;
   readonly #scope: ProcessScope;
+  /** A function, whose directory is made when it asks for it. */
+  readonly #isOnDemand: boolean;
   readonly #output: SharedOutput;
   readonly #telemetry: RunTelemetry;
+  readonly #histories: HistoryCollector | undefined;
   readonly #cancelled = new AbortController();
   #survivors: readonly ProcessInfo[] = [];
   /** Set from its beginning to its end. */
@@ -59,8 +72,11 @@ export class SharedAttempt implements Execution {
     this.#pool = pool;
     this.#waits = site.waits.child();
     this.#scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
-    this.#output = new SharedOutput(plan.directory);
+    this.#isOnDemand = plan.code !== undefined;
+    this.#output = new SharedOutput(plan.directory, this.#isOnDemand);
+    this.#histories = collectorOf(plan);
     this.#telemetry = new RunTelemetry(site, plan, actor, this.#waits, {
+      histories: this.#histories,
       pid: () => this.#pid,
       onConditionMet: (detail) => this.#kill({ type: 'early_termination', detail }),
     });
@@ -128,6 +144,7 @@ export class SharedAttempt implements Execution {
           },
           seed: randomSeedOf(this.#plan.runConfig),
           config: `${stringifyExact(this.#plan.runConfig)}\n`,
+          on_demand: this.#isOnDemand,
         },
         lane: this.#plan.lane ?? 0,
         scope: this.#scope,
@@ -218,24 +235,37 @@ export class SharedAttempt implements Execution {
     const telemetry = await this.#summary(notes);
     const { killedFor } = this.#actor;
     const interruption = killedFor === undefined ? await interruptionOf(clock, leaving, ending) : undefined;
-    const text =
-      ended.type === 'ended' && this.#output.isEmpty && telemetry?.location == null ? ended.metadata : undefined;
+    const artifacts = await this.#artifacts(ended, this.#output.isEmpty && telemetry?.location == null);
     return await concludeAttempt(clock, this.#waits, {
       interruption,
       plan: this.#plan,
       workingDirectory,
       simulation: this.#output,
-      artifacts: text === undefined ? undefined : artifactsOfText(this.#plan.directory, text),
+      artifacts,
       ...(ended.type === 'ended' ? { reads: ended.reads } : {}),
       ending,
       command: this.#plan.engine.entrypoint,
       elapsedMs,
       telemetry,
+      histories: this.#histories,
       codeChange: await codeChange(this.#site, this.#plan, this.#givenMs),
       killedFor: this.#actor.killedFor,
       exceededMemory: this.#scope.exceededMemory,
       notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
     });
+  }
+
+  /** The files and the outputs of the run; undefined: its directory has them. @param isQuiet nothing of the runner is in it. */
+  async #artifacts(ended: SharedEnding, isQuiet: boolean): Promise<Artifacts | undefined> {
+    const { directory } = this.#plan;
+    if (ended.type !== 'ended')
+      return this.#isOnDemand && (await isMissing(this.#waits, directory)) ? outputsOfText(null) : undefined;
+    if (ended.outputs === undefined)
+      return isQuiet && ended.metadata !== undefined ? artifactsOfText(directory, ended.metadata) : undefined;
+    const outputs = outputsOfText(ended.outputs);
+    if (isQuiet) return outputs;
+    const { files, notes } = await artifactsOf(this.#site.clock, this.#waits, directory);
+    return { ...outputs, files, notes: [...outputs.notes, ...notes] };
   }
 
   async #summary(notes: string[]): Promise<TelemetrySummary | undefined> {

@@ -11,11 +11,14 @@ type Stream = 'stdout' | 'stderr';
 export class SharedOutput {
   readonly container = undefined;
   readonly #directory: string;
+  readonly #makesDirectory: boolean;
   #logs: Logs | undefined;
   readonly #captures: Partial<Record<Stream, OutputCapture>> = {};
 
-  constructor(directory: string) {
+  /** @param makesDirectory the run has a directory when something asks for it. */
+  constructor(directory: string, makesDirectory = false) {
     this.#directory = directory;
+    this.#makesDirectory = makesDirectory;
   }
 
   /** True when the run has printed nothing. */
@@ -25,7 +28,7 @@ export class SharedOutput {
 
   /** Captures a stream of the run, once each. */
   take(name: Stream, output: Readable): void {
-    this.#logs ??= logsIn(this.#directory);
+    this.#logs ??= logsIn(this.#directory, this.#makesDirectory);
     this.#captures[name] = new OutputCapture(output, this.#logs[name]);
   }
 

@@ -1,6 +1,6 @@
 /**
  * The place where workers connect to the runner: a socket in a folder that only this user may enter. Each worker brings a
- * secret of its own, three connections, and a named pipe.
+ * secret of its own, four connections, and a named pipe.
  */
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 /** Bytes of the number of a run in the pipe: one read takes one number. */
 const NUMBER_BYTES = 8;
 const MOST_HEADER_BYTES = 200;
-const KINDS = ['control', 'stdout', 'stderr'] as const;
+const KINDS = ['orders', 'messages', 'stdout', 'stderr'] as const;
 type Kind = (typeof KINDS)[number];
 export type Connections = Record<Kind, Socket>;
 
@@ -82,7 +82,8 @@ export class Rendezvous {
   /** @throws the system's error when the folder cannot be made. */
   constructor() {
     this.#folder = mkdtempSync(join(tmpdir(), 'simbatch-'));
-    this.#server = createServer((socket) => this.#greet(socket));
+    // While a connection is paused, its messages stay in the system, and are read together.
+    this.#server = createServer({ highWaterMark: 1 }, (socket) => this.#greet(socket));
     this.#server.on('error', () => {});
     this.#server.listen(join(this.#folder, 's'));
     this.#server.unref();
@@ -122,10 +123,10 @@ export class Rendezvous {
       socket.pause();
       if (end + 1 < data.length) socket.unshift(data.subarray(end + 1));
       expected.found[kind as Kind] = socket;
-      const { control, stdout, stderr } = expected.found;
-      if (control === undefined || stdout === undefined || stderr === undefined) return;
+      const { orders, messages, stdout, stderr } = expected.found;
+      if (orders === undefined || messages === undefined || stdout === undefined || stderr === undefined) return;
       this.#expected.delete(token);
-      expected.resolve({ control, stdout, stderr });
+      expected.resolve({ orders, messages, stdout, stderr });
     });
   }
 }

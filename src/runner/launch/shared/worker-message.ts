@@ -8,6 +8,8 @@ export interface RunEnd {
   restored: readonly string[];
   /** Changes for which the worker ended. */
   left: readonly string[];
+  /** Of a run without a directory: the text of its outputs, null for none; absent: it has a directory. */
+  outputs?: string | null;
   /** The text of `metadata.json` where that is the only file of the run, null where there is none; absent: not known. */
   metadata?: string | null;
   /** The parameters that the run looked up, as the client library reports them; absent: not known. */
@@ -26,6 +28,8 @@ export type Message =
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((it) => typeof it === 'string');
 
+const isTextOrNull = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
+
 /** Undefined for anything else than a message. */
 export function parsed(line: string): Message | undefined {
   let value: unknown;
@@ -35,11 +39,11 @@ export function parsed(line: string): Message | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { id, stale, fault, code, ms, restored, left, last, metadata } = value as Record<string, unknown>;
+  const { id, stale, fault, code, ms, restored, left, last, outputs, metadata } = value as Record<string, unknown>;
   if (!Number.isSafeInteger(id)) return undefined;
   if (typeof stale === 'string') return { id: Number(id), stale };
   if (typeof fault === 'string' && typeof code === 'string') return { id: Number(id), fault, code };
-  if (metadata !== undefined && metadata !== null && typeof metadata !== 'string') return undefined;
+  if (!isTextOrNull(outputs) || !isTextOrNull(metadata)) return undefined;
   const isEnd = Number.isInteger(code) && typeof ms === 'number' && typeof last === 'boolean';
   return isEnd && isTexts(restored) && isTexts(left) ? (value as Message) : undefined;
 }

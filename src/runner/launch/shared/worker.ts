@@ -13,6 +13,8 @@ export interface WorkerOrder {
   seed: number;
   /** The text of the run configuration. */
   config: string;
+  /** Its directory and the file of its configuration are made when it asks for them. */
+  on_demand: boolean;
 }
 
 /** The process of a worker and its connections. */
@@ -20,7 +22,11 @@ export interface WorkerProcess {
   pid: number;
   scope: ProcessScope;
   ended: Promise<Ending>;
-  connections: { control: Duplex; stdout: Duplex; stderr: Duplex };
+  /**
+   * `orders` goes to the worker, the others come from it. Apart, since a worker that ends with orders unread resets its connection, and
+   * messages that were not read yet would be lost with it.
+   */
+  connections: { orders: Duplex; messages: Duplex; stdout: Duplex; stderr: Duplex };
   numbers: RunNumbers;
   /** Its secret, which marks the end of the output of its runs. */
   token: string;
@@ -67,7 +73,8 @@ export class Worker<Run> {
   readonly scope: ProcessScope;
   readonly pid: number;
   readonly #clock: Clock;
-  readonly #control: Duplex;
+  readonly #orders: Duplex;
+  readonly #messages: Duplex;
   readonly #numbers: RunNumbers;
   readonly #outputs: { stdout: MarkedOutput; stderr: MarkedOutput };
   readonly #calls: WorkerCalls<Run>;
@@ -89,11 +96,12 @@ export class Worker<Run> {
   #isRetired = false;
 
   constructor(process: WorkerProcess, clock: Clock, calls: WorkerCalls<Run>) {
-    const { control, stdout, stderr } = process.connections;
+    const { orders, messages, stdout, stderr } = process.connections;
     this.pid = process.pid;
     this.scope = process.scope;
     this.#clock = clock;
-    this.#control = control;
+    this.#orders = orders;
+    this.#messages = messages;
     this.#numbers = process.numbers;
     this.#calls = calls;
     const marked = (stream: Duplex, name: 'stdout' | 'stderr'): MarkedOutput =>
@@ -104,8 +112,8 @@ export class Worker<Run> {
         () => this.#advance(),
       );
     this.#outputs = { stdout: marked(stdout, 'stdout'), stderr: marked(stderr, 'stderr') };
-    control.on('data', (data: Buffer) => this.#take(data));
-    for (const stream of [control, stdout, stderr]) stream.on('data', () => this.#pause());
+    messages.on('data', (data: Buffer) => this.#take(data));
+    for (const stream of [messages, stdout, stderr]) stream.on('data', () => this.#pause());
     this.#resume();
     void process.ended.then((ending) => this.#gone(ending));
   }
@@ -136,7 +144,7 @@ export class Worker<Run> {
       lines += `${JSON.stringify({ id, ...order })}\n`;
       this.#given.push({ id, run, isAnnounced: false });
     }
-    this.#control.write(lines);
+    this.#orders.write(lines);
     this.#numbers.give(ids);
     if (isIdle) this.#begin();
   }
@@ -178,7 +186,7 @@ export class Worker<Run> {
     this.#isPaused = true;
     // All three have been read by then: a run has ended when its message and both marks have come.
     this.#clock.soon(() => {
-      for (const it of [this.#control, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
+      for (const it of [this.#messages, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
       const mostMs = this.#hasPrinted ? READ_OUTPUT_MS : READ_MS;
       this.#hasPrinted = false;
       const aheadMs = (this.#given.length - 1) * (this.#meanMs ?? 0);
@@ -190,7 +198,7 @@ export class Worker<Run> {
   }
 
   #resume(): void {
-    for (const it of [this.#control, this.#outputs.stdout, this.#outputs.stderr]) it.resume();
+    for (const it of [this.#messages, this.#outputs.stdout, this.#outputs.stderr]) it.resume();
   }
 
   #take(data: Buffer): void {
@@ -266,10 +274,10 @@ export class Worker<Run> {
     const unbegun = this.#remove(ids);
     // Processes that it has left keep the connections open, in which its last messages and output may still be.
     await this.scope.clear(this.#clock, true);
-    const read = Promise.all([stdout.ended(), stderr.ended(), closed(this.#control)]);
+    const read = Promise.all([stdout.ended(), stderr.ended(), closed(this.#messages)]);
     this.#resume();
     const isComplete = await settlesWithin(this.#clock, LAST_MS, read);
-    this.#control.destroy();
+    for (const it of [this.#orders, this.#messages]) it.destroy();
     for (const it of [stdout, stderr]) it.close();
     this.#advance(true);
     this.#numbers.close();

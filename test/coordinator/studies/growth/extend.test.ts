@@ -1,5 +1,6 @@
 /** Extension of studies: an extended design equals the larger one, families, and that parent and children agree on disk. */
 import { expect } from 'chai';
+import type { SimbatchError } from '../../../../src/domain/errors.ts';
 import type { BatchSubmission, SamplingMethod } from '../../../../src/contract/types.ts';
 import { designEnd, extensionOf } from '../../../../src/domain/study/growth.ts';
 import { familyOf } from '../../../../src/coordinator/kernel/records/family.ts';
@@ -134,7 +135,15 @@ describe('coordinator/studies/growth/extend', () => {
 
   it('refuses runs that the family has, a missing number and a design that its data do not cover', async () => {
     const first = await scene.submit({ runs: 10 });
-    expect(await codeOf(scene.api.extendBatch(first, { runs: 10 }))).to.equal('invalid-request');
+    for (const runs of [10, 9, 1]) {
+      const error: unknown = await scene.api.extendBatch(first, { runs }).catch((it: unknown) => it);
+      expect((error as SimbatchError).faults).to.deep.equal([
+        {
+          pointer: '/runs',
+          detail: `is ${runs}; the study and its extensions have runs up to 9 of the design, so give more than 10`,
+        },
+      ]);
+    }
     expect(await codeOf(scene.api.extendBatch(first, {}))).to.equal('invalid-request');
     expect(await codeOf(scene.api.extendBatch(first, { runs: 30 }, { maxRuns: 19 }))).to.equal('invalid-request');
     const table = { mass: { distribution: { type: 'table' as const, values: [1, 2, 3] }, units: '' } };

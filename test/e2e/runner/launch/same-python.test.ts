@@ -19,7 +19,7 @@ const PROGRAMS: Record<string, string> = {
         limits=[resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith("RLIMIT_")],
         stdin=os.path.samefile("/dev/null", "/dev/fd/0"), kinds=[stat.S_IFMT(os.fstat(fd).st_mode) for fd in (0, 1, 2)],
         tty=[s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr)], encodings=[sys.stdout.encoding, sys.stderr.errors],
-        fds=[it for it in sorted(os.listdir("/proc/self/fd"))[:-1] if int(it) < 3 or not os.path.samefile("/dev/null", "/dev/fd/" + it)], signals=signals, blocked=str(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+        fds=[it for it in sorted(os.listdir("/proc/self/fd")) if int(it) < 3 or os.path.exists("/dev/fd/" + it) and not os.path.samefile("/dev/null", "/dev/fd/" + it)], signals=signals, blocked=str(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
         env=sorted(k for k in os.environ), flags=str(sys.flags), threads=len(os.listdir("/proc/self/task")),
         command=open("/proc/self/cmdline").read().strip("\\0").split("\\0")[1:]), indent=1))`,
   'the environment of its children': `

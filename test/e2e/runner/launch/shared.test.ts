@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { newBatchId } from '../../../../src/domain/ids.ts';
 import { descendants } from '../../../support/descendants.ts';
@@ -51,6 +52,27 @@ describe('runner/launch/shared: kills', () => {
     });
   }
 
+  function signal(runner: RunnerProcess, name: 'SIGSTOP' | 'SIGCONT'): void {
+    for (const pid of workers(runner)) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It has ended.
+      }
+    }
+  }
+
+  it('a runner that is stopped ends its workers, which wait for runs, without a word about lost ones', async () => {
+    const runner = site.start(fake.url, args);
+    const jobs = add();
+    await fake.until('all have ended', () => ended(jobs).length === JOBS);
+    expect(workers(runner)).to.not.equal([]);
+    const pids = workers(runner);
+    expect(await runner.end('SIGTERM')).to.equal(0);
+    expect(runner.log).to.not.include('forkserver ended');
+    while (pids.some(lives)) await pause(10);
+  });
+
   it('a worker that is killed loses at most the run that it executes', async () => {
     const runner = site.start(fake.url, args);
     const jobs = add();
@@ -90,15 +112,23 @@ describe('runner/launch/shared: kills', () => {
     const environment = { BEHAVE: 'slow', SLOW_MS: '40' };
     const jobs = fake.add(...Array.from({ length: JOBS }, () => ({ batchId, environment })));
     await fake.until('some have ended', () => ended(jobs).length >= 20);
-    // Started at the coordinator: one is executed, others were given to a worker, which has not begun them.
-    const started = jobs.filter((it) => it.job.status === 'Running');
-    const executing = started.findLast((it) => existsSync(directoryOf(it)));
-    const lost = [...(executing === undefined ? [] : [executing]), ...started.slice(-3)];
-    expect(lost.filter((it) => !existsSync(directoryOf(it)))).to.have.length(3);
+    // Started at the coordinator: one is executed, others were given to a worker, which has not begun them, and is stopped meanwhile.
+    let lost: FakeJob[] = [];
+    while (lost.length < 4) {
+      signal(runner, 'SIGSTOP');
+      const started = jobs.filter((it) => it.job.status === 'Running');
+      const unbegun = started.filter((it) => !existsSync(directoryOf(it))).slice(-3);
+      lost = [...started.filter((it) => existsSync(directoryOf(it))).slice(-1), ...unbegun];
+      if (lost.length === 4) break;
+      signal(runner, 'SIGCONT');
+      await pause(20);
+      expect(ended(jobs).length, 'runs that are left').to.be.below(JOBS - 10);
+    }
     for (const it of lost) fake.reassign(it);
     // It registers with its next request, and the answer names what it has lost.
     fake.forget();
     await runner.says('run killed: the coordinator has given it to another runner');
+    signal(runner, 'SIGCONT');
     const others = jobs.filter((it) => !lost.includes(it));
     await fake.until('the others have ended', () => ended(others).length === others.length);
     expect(others.map((it) => it.job.status)).to.deep.equal(others.map(() => 'Completed'));

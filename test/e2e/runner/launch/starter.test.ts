@@ -101,7 +101,7 @@ status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read()
 print(json.dumps(dict(argv=sys.argv, cwd=os.getcwd(), env=dict(os.environ), umask=os.umask(0),
   leads=[os.getpid() == os.getpgid(0), os.getpid() == os.getsid(0)], nice=os.nice(0),
   signals=[status[it] for it in ("SigBlk", "SigPnd")], kinds=[stat.S_IFMT(os.fstat(fd).st_mode) for fd in (0, 1, 2)],
-  stdin=os.path.samefile("/dev/null", "/dev/fd/0"), fds=len([it for it in sorted(os.listdir("/proc/self/fd"))[:-1] if int(it) < 3 or not os.path.samefile("/dev/null", "/dev/fd/" + it)]),
+  stdin=os.path.samefile("/dev/null", "/dev/fd/0"), fds=len([it for it in sorted(os.listdir("/proc/self/fd")) if int(it) < 3 or os.path.exists("/dev/fd/" + it) and not os.path.samefile("/dev/null", "/dev/fd/" + it)]),
   limits=[resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith("RLIMIT_")])))`;
     // glibc ignores its own two signals, 32 and 33, in a process of posix_spawn.
     const ignored = 'grep SigIgn /proc/self/status | sed s/0000000180000000/0000000000000000/';

@@ -48,7 +48,7 @@ class Stage {
     unbegun: [],
   };
   readonly printed: Record<string, string> = {};
-  readonly control = new Connection();
+  readonly messages = new Connection();
   readonly stdout = new Connection();
   readonly stderr = new Connection();
   readonly numbers = new Numbers();
@@ -66,7 +66,7 @@ class Stage {
       pid: 1,
       scope: scope as unknown as ProcessScope,
       ended: new Promise((resolve) => (this.#end = resolve)),
-      connections: { control: this.control, stdout: this.stdout, stderr: this.stderr },
+      connections: { orders: new Connection(), messages: this.messages, stdout: this.stdout, stderr: this.stderr },
       numbers: this.numbers,
       token: TOKEN,
     };
@@ -87,7 +87,9 @@ class Stage {
         this.#gone();
       },
     });
-    this.worker.give(['one', 'two', 'three'].map((run) => ({ run, order: { env: {}, seed: 1, config: '' } })));
+    this.worker.give(
+      ['one', 'two', 'three'].map((run) => ({ run, order: { env: {}, seed: 1, config: '', on_demand: false } })),
+    );
   }
 
   /** The worker takes the next number. */
@@ -95,7 +97,7 @@ class Stage {
     this.numbers.ids.shift();
   }
   say(message: object | string): void {
-    this.control.push(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
+    this.messages.push(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
   }
   message(id: number, more: object = {}): void {
     this.say({ id, code: 0, ms: 1, restored: [], left: [], last: false, ...more });
@@ -111,7 +113,7 @@ class Stage {
   }
   async die({ keepsOutput = false } = {}): Promise<void> {
     await turn();
-    for (const it of [this.control, ...(keepsOutput ? [] : [this.stdout, this.stderr])]) {
+    for (const it of [this.messages, ...(keepsOutput ? [] : [this.stdout, this.stderr])]) {
       it.push(null);
       it.end();
     }
@@ -206,7 +208,7 @@ const CASES: Case[] = [
     when: 'of a run that writes a message without an end',
     play: (it) => {
       it.begin();
-      it.control.push('x'.repeat(1 << 21));
+      it.messages.push('x'.repeat(1 << 21));
     },
     lost: 'one',
     unbegun: 'two three',
@@ -269,7 +271,7 @@ describe('runner/launch/shared/worker', () => {
       stage.begin();
       stage.marks(id);
     }
-    stage.control.push(
+    stage.messages.push(
       [1, 2]
         .map((id) => `${JSON.stringify({ id, code: 0, ms: 1, restored: [], left: [], last: id === 2 })}\n`)
         .join(''),
@@ -292,7 +294,7 @@ describe('runner/launch/shared/worker', () => {
     const stage = new Stage();
     stage.begin();
     for (const byte of `{"id":1,"code":0,"ms":1,"restored":[],"left":[],"last":false}\n`) {
-      stage.control.push(byte);
+      stage.messages.push(byte);
       await turn();
     }
     for (const byte of `a\0b\0${TOKEN} 1\n`) {
@@ -307,6 +309,31 @@ describe('runner/launch/shared/worker', () => {
     while (stage.seen.ended.length === 0) await turn();
     expect(stage.seen.begun).to.deep.equal(['one', 'two']);
     expect(stage.printed).to.deep.equal({ 'one stdout': 'a\0b' });
+    await stage.die();
+  });
+
+  it('reads the messages of two runs together, and those of the last one at once', async () => {
+    const stage = new Stage();
+    let pauses = 0;
+    stage.messages.pause = () => {
+      pauses += 1;
+      return Duplex.prototype.pause.call(stage.messages) as Connection;
+    };
+    /** How often reading is held after the first mark of a run. */
+    const heldAt = async (id: number): Promise<number> => {
+      pauses = 0;
+      stage.begin();
+      stage.stdout.push(`\0${TOKEN} ${String(id)}\n`);
+      // Longer than messages are collected.
+      await pause(20);
+      const held = pauses;
+      stage.stderr.push(`\0${TOKEN} ${String(id)}\n`);
+      stage.message(id);
+      while (stage.seen.ended.length < id) await turn();
+      await pause(20);
+      return held;
+    };
+    expect([await heldAt(1), await heldAt(2), await heldAt(3)]).to.deep.equal([1, 1, 0]);
     await stage.die();
   });
 

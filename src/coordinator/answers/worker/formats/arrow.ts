@@ -76,7 +76,9 @@ function streamOf(schema: Schema, chunk: Chunk): Uint8Array {
   const children = chunk.cells.map((cells, at) => {
     const { type } = schema.fields[at]!;
     const BatchClass = batchType(type) as unknown as new (options: object) => never;
-    return new ArrowColumn([new BatchClass({ type, length: chunk.rows, ...buffersOf(cells, chunk.rows) })]);
+    const buffers =
+      chunk.columns[at]?.isRequired === true ? wholeBuffers(cells, chunk.rows) : buffersOf(cells, chunk.rows);
+    return new ArrowColumn([new BatchClass({ type, length: chunk.rows, ...buffers })]);
   });
   return tableToIPC(new Table(schema, children), { format: 'stream' })!;
 }
@@ -86,6 +88,12 @@ interface Buffers {
   validity: Uint8Array;
   offsets?: Int32Array;
   values: Uint8Array | Int32Array | Float64Array | BigInt64Array;
+}
+
+/** A number of a column without missing values may be NaN. */
+function wholeBuffers(cells: Cells, rows: number): Buffers {
+  if (cells.type !== 'number') return buffersOf(cells, rows);
+  return { nullCount: 0, validity: new Uint8Array(), values: cells.values.subarray(0, rows) };
 }
 
 function buffersOf(cells: Cells, rows: number): Buffers {

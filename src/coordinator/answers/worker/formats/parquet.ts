@@ -64,24 +64,33 @@ export function parquetEncoder(columns: readonly Column[], described?: string): 
 }
 
 function writeGroup(parquet: ParquetWriter, columns: readonly Column[], { cells, rows }: Chunk): void {
-  const columnData = columns.map(({ name }, at) => ({ name, ...dataOf(cells[at]!, rows) }));
-  void parquet.write({ columnData, rowGroupSize: rows });
+  const columnData = columns.map(({ name, isRequired, isRaw, isUnordered }, at) => ({
+    name,
+    ...dataOf(cells[at]!, rows, isRequired),
+    ...(isRaw === true ? ({ codec: 'UNCOMPRESSED' } as const) : {}),
+    ...(isRaw === true || isUnordered === true ? { statistics: false } : {}),
+  }));
+  // Raw columns are numbers and their groups small: one page each, without an estimate of each value's size.
+  const isRaw = columns.at(-1)?.isRaw === true;
+  void parquet.write({ columnData, rowGroupSize: rows, ...(isRaw ? { pageSize: 0 } : {}) });
 }
 
 type Data = { data: Int32Array | Float64Array | unknown[]; encoding?: 'PLAIN' };
 
-/** Typed arrays where no value is missing: they are written in a third of the time. */
-function dataOf(cells: Cells, rows: number): Data {
+/** Typed arrays where no value is missing: they are written in a third of the time. A number of a required column may be NaN. */
+function dataOf(cells: Cells, rows: number, isRequired: true | undefined): Data {
   switch (cells.type) {
     case 'text':
       return { data: cells.values.slice(0, rows) };
     case 'mixed':
       return { data: cells.values.slice(0, rows).map(textOf) };
     case 'integer':
-      return { data: Int32Array.from(cells.values.subarray(0, rows)), encoding: 'PLAIN' };
+      return { data: new Int32Array(cells.values.subarray(0, rows)), encoding: 'PLAIN' };
     case 'number':
       return {
-        data: withNulls(cells.values, rows, (value) => value) ?? cells.values.slice(0, rows),
+        data:
+          (isRequired === true ? undefined : withNulls(cells.values, rows, (value) => value)) ??
+          cells.values.subarray(0, rows),
         encoding: 'PLAIN',
       };
     case 'time':

@@ -3,7 +3,7 @@ import type { BatchSubmission, JobStatus, TerminationCondition } from '../../../
 import type { RoundLookup } from '../../../../domain/adaptive/rows.ts';
 import type { RunSelection } from '../../../../domain/runs/run-selection.ts';
 import { replicateRunsOf } from '../../../../domain/sampling/replicates.ts';
-import type { Sampler } from '../../../../domain/sampling/sampler.ts';
+import type { Sampler } from '../../../../domain/sampling/run-values.ts';
 import type { ReadingHead, RowKind } from '../../row-readings.ts';
 import { type NextRows, runBlocks, StoredRun } from '../runs.ts';
 import { studyOf } from '../study.ts';

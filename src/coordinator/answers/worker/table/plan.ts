@@ -3,6 +3,7 @@ import { type Column, allColumns, chosenColumns, type Declared } from '../../../
 import { type Condition, readCondition } from '../../../../analysis/export/condition.ts';
 import { readSort, type SortKey } from '../../../../analysis/export/order.ts';
 import type { OutputTypes } from '../../../../analysis/export/output-types.ts';
+import { describedOutputs } from '../../../../domain/runs/described-outputs.ts';
 import type { TableRequest } from '../../table-request.ts';
 import type { Member } from './members.ts';
 
@@ -22,7 +23,7 @@ export function planOf(members: readonly Member[], types: OutputTypes, request: 
   for (const { submission, sampler } of members) {
     const { dispersions } = submission.config;
     for (const name of sampler.names) parameters.set(name, { name, units: dispersions[name]?.units });
-    for (const [name, it] of Object.entries(submission.outputs ?? {})) outputs.set(name, { name, ...it });
+    for (const [name, it] of Object.entries(describedOutputs(submission))) outputs.set(name, { name, ...it });
   }
   const hasRounds = members.every(({ rounds }) => rounds !== undefined);
   const all = allColumns({ parameters: [...parameters.values()], outputs: [...outputs.values()], types, hasRounds });

@@ -6,45 +6,54 @@ import { reusedWarnings } from '../../../../analysis/table/header.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
 import { stringifyExact } from '../../../../base/json/json-writing.ts';
 import { visitOutputs } from '../../../../domain/runs/outputs.ts';
-import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
+import type { RowKind } from '../../row-readings.ts';
 import type { TablePage, TablePageRequest, TableRequest } from '../../table-request.ts';
 import { tableEncoder } from '../formats/encoder.ts';
 import type { TableEncoder } from '../formats/table-encoder.ts';
 import { recordsIn, StoredRun } from '../runs.ts';
 import { type Member, membersOf, type Row, rowBlocks } from './members.ts';
+import { ExtractedReadings, type TableHead, type TableReadings } from './extracted.ts';
 import { OutputScan } from './output-scan.ts';
 import { namesOutputs, planOf, type TablePlan } from './plan.ts';
+import { split } from './pieces.ts';
 import { countRows, type PageStart, readPosition, runPosition, sortedPosition } from './positions.ts';
 import { kindsFor, RowWriter } from './row-writer.ts';
 import { rowFilter, type Selection, selectRows } from './selection.ts';
 import { SelectionCache } from './selection-cache.ts';
 
-/** The coordinator's side: readings of batches as of one instant. */
-export interface TableReadings {
-  next(request: { reading: number; kind: RowKind }): Promise<Uint8Array | null>;
-  rows(request: RowsRequest): Promise<Uint8Array>;
-  restart(request: { reading: number; from?: number }): Promise<void>;
-}
-
-/** Pieces of a file are at most about this long: the thread that sends them passes each on at once. */
-const PIECE_BYTES = 512 * 1024;
 /** Rows of a sorted table that are read at once. */
 const READ_AT_ONCE = 250;
 
+/** Run `runs[i]` is of the member at `places[i]`. */
+export interface SelectedRuns {
+  members: readonly Pick<Member, 'head' | 'replicate'>[];
+  places: Uint16Array;
+  runs: Uint32Array;
+}
+
 export class Tables {
-  readonly #readings: TableReadings;
+  readonly #readings: ExtractedReadings;
   readonly #outputs = new OutputScan();
   readonly #selections = new SelectionCache();
 
   constructor(readings: TableReadings) {
-    this.#readings = readings;
+    this.#readings = new ExtractedReadings(readings);
   }
 
   /** Yields the whole table. It takes the memory of a chunk of rows, and of a `Selection` where rows are not in run order. */
-  async *pieces(request: TableRequest, heads: readonly ReadingHead[]): AsyncGenerator<Uint8Array> {
+  async *pieces(request: TableRequest, heads: readonly TableHead[]): AsyncGenerator<Uint8Array> {
+    this.#readings.open(heads);
+    try {
+      yield* this.#pieces(request, heads);
+    } finally {
+      this.#readings.close(heads);
+    }
+  }
+
+  async *#pieces(request: TableRequest, heads: readonly TableHead[]): AsyncGenerator<Uint8Array> {
     const plan = await this.#plan(request, heads, false);
     const { encoder, capacity } = tableEncoder(request.format, plan.columns, description(plan, request));
-    yield encoder.begin({ batchId: request.batchId, warnings: warningsOf(heads) });
+    yield encoder.begin({ batchId: request.batchId, warnings: this.#warnings(heads) });
     const counts = { matched: 0, of: 0 };
     const rows = plan.sort.length === 0 ? this.#filtered(plan, counts) : this.#sorted(plan, counts);
     for await (const chunk of chunksOf(plan, rows, capacity)) yield* split(encoder.write(chunk));
@@ -52,7 +61,20 @@ export class Tables {
   }
 
   /** One page. A page in run order without a condition costs what its rows cost; any other reads all rows once, and remembers them. */
-  async page(request: TablePageRequest, heads: readonly ReadingHead[]): Promise<TablePage> {
+  async page(request: TablePageRequest, heads: readonly TableHead[]): Promise<TablePage> {
+    this.#readings.open(heads);
+    try {
+      return await this.#page(request, heads);
+    } finally {
+      this.#readings.close(heads);
+    }
+  }
+
+  #warnings(heads: readonly TableHead[]): Warning[] {
+    return [...runWarnings(heads), ...this.#readings.warnings(heads)];
+  }
+
+  async #page(request: TablePageRequest, heads: readonly TableHead[]): Promise<TablePage> {
     const isSelected = request.where !== undefined || request.sort !== undefined;
     const start = readPosition(request.after);
     const { rows, next, matched, of, warnings, plan } = isSelected
@@ -64,13 +86,20 @@ export class Tables {
     return { bytes: joined([begin, ...written, encoder.end({ matched, of })]), next, matched };
   }
 
-  async #plan(request: TableRequest, heads: readonly ReadingHead[], mayBeOlder: boolean): Promise<TablePlan> {
+  /** The runs that the condition of a request selects, or all, by replicate and run; a run of several batches is that of the row in a table. */
+  async selected(request: TableRequest, heads: readonly TableHead[]): Promise<SelectedRuns> {
+    const plan = await this.#plan(request, heads, false);
+    const { members, runs } = await selectRows(plan);
+    return { members: plan.members, places: members, runs };
+  }
+
+  async #plan(request: TableRequest, heads: readonly TableHead[], mayBeOlder: boolean): Promise<TablePlan> {
     const members = this.#members(heads);
     const restart = (reading: number): Promise<void> => this.#readings.restart({ reading });
     return planOf(members, await this.#outputs.types(members, { mayBeOlder, restart }), request);
   }
 
-  #members(heads: readonly ReadingHead[]): Member[] {
+  #members(heads: readonly TableHead[]): Member[] {
     return membersOf(
       heads,
       ({ reading }) =>
@@ -122,7 +151,7 @@ export class Tables {
   }
 
   /** A page in run order, without a condition: it is read from the position on. */
-  async #runPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
+  async #runPage(request: TablePageRequest, heads: readonly TableHead[], start: PageStart) {
     const members = this.#members(heads);
     const older = !namesOutputs(request);
     const restart = (reading: number): Promise<void> => this.#readings.restart({ reading });
@@ -143,10 +172,10 @@ export class Tables {
     const next =
       rows.length > request.limit && last !== undefined ? runPosition(last.member, last.run.runId) : undefined;
     const of = countRows(members);
-    return { rows: shown, next, matched: of, of, warnings: warningsOf(heads), plan };
+    return { rows: shown, next, matched: of, of, warnings: this.#warnings(heads), plan };
   }
 
-  async #selectedPage(request: TablePageRequest, heads: readonly ReadingHead[], start: PageStart) {
+  async #selectedPage(request: TablePageRequest, heads: readonly TableHead[], start: PageStart) {
     const plan = await this.#plan(request, heads, false);
     const version = versionOf(plan.members);
     const key = JSON.stringify([request.where, request.sort, version]);
@@ -166,7 +195,7 @@ export class Tables {
       next: isLast ? undefined : next,
       matched: selection.runs.length,
       of: selection.of,
-      warnings: [...warningsOf(heads), ...(hasChanged ? [CHANGED] : [])],
+      warnings: [...this.#warnings(heads), ...(hasChanged ? [CHANGED] : [])],
       plan,
     };
   }
@@ -195,8 +224,8 @@ const CHANGED: Warning = {
     'runs ended since the first page: their places in the order changed, so that a run may be on two pages or on none; read the pages again once the study is over',
 };
 
-function warningsOf(heads: readonly ReadingHead[]): Warning[] {
-  const sum = (of: (head: ReadingHead) => number): number => heads.reduce((total, it) => total + of(it), 0);
+function runWarnings(heads: readonly TableHead[]): Warning[] {
+  const sum = (of: (head: TableHead) => number): number => heads.reduce((total, it) => total + of(it), 0);
   const open = sum((it) => it.openRuns);
   const unfinished = { code: 'unfinished', message: `${open} runs are open: their rows change until they end` };
   const reused = sum((it) => it.reusedRuns);
@@ -274,12 +303,4 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
     at += piece.length;
   }
   return bytes;
-}
-
-function* split(bytes: Uint8Array): Generator<Uint8Array> {
-  if (bytes.length <= PIECE_BYTES) {
-    if (bytes.length > 0) yield bytes;
-    return;
-  }
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
 }

@@ -1,7 +1,7 @@
 /** The samples in a telemetry file of a run, thinned to a bounded number; in the analysis worker, since decoding takes long. */
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import type { RunSamples, Samples } from '../../../../analysis/band/band.ts';
+import type { RunSamples, Samples } from '../../../../analysis/table/drawn-telemetry.ts';
 import { telemetryZero } from '../../../../domain/telemetry-clock.ts';
 
 /** Samples of a variable that are kept of one run: of more than these, every k-th and the last. */

@@ -2,6 +2,7 @@
  * The chain of group commits: each group has the next number and the hash of the group before it, in a record of its own.
  * A missing, altered or foreign group breaks the chain.
  */
+import { valueText } from '../leveldb/binary-values.ts';
 import { hash as digest } from 'node:crypto';
 import type { Operation } from '../engine.ts';
 import { keys } from '../keys.ts';
@@ -57,7 +58,10 @@ export class ChainCheck {
 
   /** The fault of a write; undefined when it follows the writes before it. */
   add({ changes }: WriteBatch): string | undefined {
-    const operations = changes.map(({ key, value }): Operation => [key.toString(), value?.toString() ?? null]);
+    const operations = changes.map(({ key: bytes, value }): Operation => {
+      const name = bytes.toString();
+      return [name, value === null ? null : valueText(name, value)];
+    });
     const [key, sealed] = operations.at(-1) ?? ['', null];
     if (key !== GROUP_KEY || sealed === null) {
       // Writes of format 1 and of its migration come before the first group.

@@ -4,6 +4,7 @@ import { BytePauses } from '../../../../base/async/byte-pauses.ts';
 import { Gate } from '../../../../base/async/gate.ts';
 import type { Engine, EngineView, Operation } from '../engine.ts';
 import type { KeyRange } from '../keys.ts';
+import { hasBinary, isBinary, toBytes, toText, valueText } from './binary-values.ts';
 
 const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -30,6 +31,28 @@ export async function openLevelEngine(directory: string): Promise<LevelEngine> {
   return new LevelEngine(level);
 }
 
+const BYTES = { valueEncoding: 'buffer' } as const;
+
+interface GetOptions {
+  snapshot?: ReturnType<Level['snapshot']>;
+}
+function getFrom(level: Level<string, string>, key: string, options: GetOptions = {}): string | undefined {
+  if (!isBinary(key)) return level.getSync<string, string>(key, options);
+  const bytes = level.getSync<string, Buffer>(key, { ...options, ...BYTES });
+  return bytes === undefined ? undefined : toText(bytes);
+}
+
+type IteratorOptions = NonNullable<Parameters<Level['iterator']>[0]>;
+/** An iterator whose values are bytes, as the texts that the store knows. */
+function binaryIterator(level: Level<string, string>, options: IteratorOptions) {
+  const iterator = level.iterator<string, Buffer>({ ...options, ...BYTES } as never);
+  return {
+    nextv: async (size: number): Promise<[string, string][]> =>
+      (await iterator.nextv(size)).map(([key, bytes]) => [key, valueText(key, bytes)]),
+    close: () => iterator.close(),
+  };
+}
+
 export class LevelEngine implements Engine {
   readonly #level: Level<string, string>;
   readonly #reads = new Gate(READS_AT_ONCE);
@@ -39,7 +62,7 @@ export class LevelEngine implements Engine {
   }
 
   get(key: string): string | undefined {
-    return this.#level.getSync(key);
+    return getFrom(this.#level, key);
   }
 
   async write(operations: readonly Operation[], { sync }: { sync: boolean }): Promise<void> {
@@ -49,6 +72,7 @@ export class LevelEngine implements Engine {
       const later = pauses.before(value?.length ?? 0);
       if (later !== undefined) await later;
       if (value === null) batch.del(key);
+      else if (isBinary(key)) batch.put<string, Buffer>(key, toBytes(value), BYTES);
       else batch.put(key, value);
     }
     await batch.write({ sync });
@@ -59,9 +83,10 @@ export class LevelEngine implements Engine {
     const reads = this.#reads;
     const snapshot = level.snapshot();
     return {
-      get: (key) => level.getSync(key, { snapshot }),
+      get: (key) => getFrom(level, key, { snapshot }),
       async *entries(range, { chunkSize = CHUNK_ENTRIES, reverse = false } = {}) {
-        const iterator = level.iterator({ ...range, reverse, snapshot, highWaterMarkBytes: CHUNK_BYTES });
+        const options = { ...range, reverse, snapshot, highWaterMarkBytes: CHUNK_BYTES };
+        const iterator = hasBinary(range) ? binaryIterator(level, options) : level.iterator(options);
         const read = (): Promise<[string, string][]> => reads.pass(() => iterator.nextv(chunkSize));
         let ahead: Promise<[string, string][]> | undefined;
         try {

@@ -1,0 +1,115 @@
+/** The extractions of a batch: their names, how far they are, and the runs whose files were gone. Records are read in slices of the event loop. */
+import type { BatchSubmission, ExtractionList, RunsWithoutFiles, Uuid } from '../../contract/types.ts';
+import { plural } from '../../domain/plural.ts';
+import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
+import { RunSelection } from '../../domain/runs/run-selection.ts';
+import { extractionNotes } from '../../domain/extraction/submission.ts';
+import { decodeRunner, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { keys } from '../kernel/storage/keys.ts';
+import { readBatch } from '../kernel/records/read-batch.ts';
+import type { StoreView } from '../kernel/storage/store.ts';
+import { extractionsOf } from '../studies/growth/extract.ts';
+import { terminalRuns } from '../studies/growth/select-runs.ts';
+import type { ListingParts } from './listings.ts';
+
+/** Characters of run ids that a sentence shows. */
+const MOST_SHOWN = 200;
+
+/** @throws SimbatchError `unknown-batch` */
+export async function extractions(parts: ListingParts, batchId: Uuid): Promise<ExtractionList> {
+  const view = parts.store.snapshot();
+  try {
+    const parent = readBatch(view, batchId);
+    const list: ExtractionList['extractions'] = [];
+    for (const { batchId: id, extraction } of extractionsOf((key) => view.get(key), parent)) {
+      const batch = readBatch(view, id);
+      const { submission } = parts.studyCache.of(batch.context, { read: (key) => view.get(key) });
+      const without = await withoutFiles(parts, view, batch);
+      list.push({
+        batch_id: id,
+        name: extraction.name,
+        status: batch.value,
+        runs: batch.context.totalJobs,
+        completed: batch.context.completed,
+        ...(without === undefined ? {} : { without_files: without }),
+        notes: notesOf(submission),
+      });
+    }
+    return { extractions: list };
+  } finally {
+    await view.close();
+  }
+}
+
+/** The extractions of a batch for its table, with the limits of their values. */
+export async function extractedBeside(
+  parts: ListingParts,
+  batchId: Uuid,
+): Promise<{ of: Uuid; batchId: Uuid; name: string; notes: string[] }[]> {
+  const { extractions: list } = await extractions(parts, batchId);
+  return list.map(({ batch_id: id, name, notes, without_files: without }) => {
+    const gone =
+      without === undefined
+        ? []
+        : [`nothing of ${plural(without.runs, 'run')} (${without.run_ids.slice(0, MOST_SHOWN)}): ${without.why}`];
+    return { of: batchId, batchId: id, name, notes: [...gone, ...notes] };
+  });
+}
+
+const notesOf = (submission: Pick<BatchSubmission, 'config'>): string[] => {
+  const { derived, histories } = submission.config;
+  return extractionNotes(submission, { derived: derived ?? [], histories: histories ?? [] });
+};
+
+/** The runs without files: those that are known since the submission, and those of which a runner has found none. */
+export async function withoutFiles(
+  parts: Pick<ListingParts, 'share' | 'studyCache'>,
+  view: StoreView,
+  batch: BatchState,
+): Promise<RunsWithoutFiles | undefined> {
+  const { selection, extraction } = parts.studyCache.of(batch.context, { read: (key) => view.get(key) });
+  const before = extraction?.withoutFiles;
+  if (batch.context.failed === 0) return before;
+  const found: number[] = [];
+  let why = before?.why;
+  for await (const part of terminalRuns(parts, view, batch, selection)) {
+    for (const { runId, reason, record } of part) {
+      if (reason !== 'files-gone') continue;
+      found.push(runId);
+      why ??= record.error ?? '';
+    }
+  }
+  if (found.length === 0) return before;
+  const known = before === undefined ? [] : [...(RunSelection.parse(before.run_ids) as RunSelection).runIds()];
+  const ranges: RunRange[] = [];
+  for (const runId of [...known, ...found].sort((a, b) => a - b)) appendRun(ranges, runId);
+  const ids = RunSelection.ofRanges(ranges);
+  return { runs: ids.count, run_ids: ids.toString(), why: why ?? '' };
+}
+
+/** The runners that are not connected and have files of Pending runs; undefined: none. */
+export async function awaitedRunners(
+  parts: Pick<ListingParts, 'share' | 'studyCache'>,
+  view: StoreView,
+  batch: BatchState,
+): Promise<{ runners: string[]; runs: number } | undefined> {
+  const { extraction } = parts.studyCache.of(batch.context, { read: (key) => view.get(key) });
+  const runners: string[] = [];
+  let runs = 0;
+  for (const { runner, run_ids: ids } of extraction?.places ?? []) {
+    if (runner === undefined || isConnected(view, runner)) continue;
+    const place = RunSelection.parse(ids) as RunSelection;
+    let pending = place.count;
+    for await (const part of terminalRuns(parts, view, batch, place))
+      pending -= part.filter(({ status }) => status !== 'Pending').length;
+    if (pending === 0) continue;
+    runners.push(runner);
+    runs += pending;
+  }
+  return runners.length === 0 ? undefined : { runners, runs };
+}
+
+function isConnected(view: StoreView, runnerId: string): boolean {
+  const record = view.get(keys.runner(runnerId));
+  return record !== undefined && decodeRunner(record).value !== 'Offline';
+}

@@ -1,0 +1,43 @@
+/** The values of a history as they are reported: little-endian doubles in base64, a missing value as NaN. Pure. */
+
+/** Bytes of one value. */
+export const VALUE_BYTES = 8;
+/** Characters of so many bytes in base64, with its padding. */
+export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** Values as little-endian bytes. Each NaN becomes the same one, so that equal histories have equal bytes. */
+export function historyBytes(values: ArrayLike<number>): Buffer {
+  const bytes = Buffer.alloc(values.length * VALUE_BYTES);
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at]!;
+    bytes.writeDoubleLE(Number.isNaN(value) ? NaN : value, at * VALUE_BYTES);
+  }
+  return bytes;
+}
+
+/** Values as text for a report. */
+export const encodeHistory = (values: ArrayLike<number>): string => historyBytes(values).toString('base64');
+
+/** The values of little-endian bytes, whose number is a multiple of 8. */
+export function historyValues(bytes: Uint8Array): Float64Array {
+  const values = new Float64Array(bytes.byteLength / VALUE_BYTES);
+  if (IS_LITTLE_ENDIAN) {
+    new Uint8Array(values.buffer).set(bytes);
+    return values;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < values.length; at += 1) values[at] = view.getFloat64(at * VALUE_BYTES, true);
+  return values;
+}
+
+/** Reads the bytes of a reported history of so many values. Returns the fault as a clause when the text is anything else. */
+export function readHistory(text: string, count: number): Buffer | string {
+  // 21,848 characters at most, which the schema has checked.
+  if (!BASE64.test(text)) return 'is not base64; send little-endian doubles in base64';
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== count * VALUE_BYTES)
+    return `has ${bytes.length} bytes, and ${count} values take ${count * VALUE_BYTES}; send one double for each time of the history`;
+  return bytes;
+}
