@@ -392,6 +392,18 @@ describe('web: journeys', () => {
     await page.context().close();
   });
 
+  it('reads a page again whose requests found no coordinator', async () => {
+    const batch_id = await suite.completed(descentStudy('unread', 20));
+    const { page } = await suite.open(`batches/${batch_id}`);
+    let isAway = true;
+    await page.route(`**/batches/${batch_id}**`, (route) => (isAway ? route.abort() : route.continue()));
+    await page.reload();
+    await page.getByText('The study could not be read.').waitFor();
+    isAway = false;
+    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
   it('reconnects by itself and shows the missed changes', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('continues', 400));
     const { page } = await suite.open(`batches/${batch_id}`);

@@ -4,6 +4,10 @@ import type { Fault, Problem } from '../../../src/contract/types.ts';
 import { askForToken, credentials } from './token.ts';
 import { parseExact } from '../../../src/base/json/exact-json.ts';
 
+/** The code of a request without an answer. */
+const UNREACHABLE = 'unreachable';
+const RETRY_MS = 2_000;
+
 /** A failed request, with a message for the viewer of the page. */
 export class RequestError extends Error {
   readonly code: string;
@@ -37,7 +41,7 @@ export async function accepted(path: string, init: RequestInit = {}): Promise<Re
     });
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
-    throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', 'unreachable');
+    throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', UNREACHABLE);
   }
   if (!response.ok) throw refusal(response, await response.text());
   return response;
@@ -77,8 +81,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads an address, and again when it (or `again`) changes; keeps the data of the same address until then, also where a later request
- * fails. `load` must be the same function in every render.
+ * Loads an address, and again when it (or `again`) changes, and until the coordinator answers; keeps the data of the same address until
+ * then, also where a later request fails. `load` must be the same function in every render.
  */
 export function useLoaded<T>(
   path: string | undefined,
@@ -93,13 +97,17 @@ export function useLoaded<T>(
   useEffect(() => {
     if (path === undefined) return undefined;
     const abort = new AbortController();
-    load(path, abort.signal).then(
-      (data) => setState({ data, error: undefined, path }),
-      (error: Error) => {
-        if (abort.signal.aborted) return;
-        setState((before) => ({ data: before.path === path ? before.data : undefined, error, path }));
-      },
-    );
+    const attempt = (): void =>
+      void load(path, abort.signal).then(
+        (data) => setState({ data, error: undefined, path }),
+        (error: Error) => {
+          if (abort.signal.aborted) return;
+          setState((before) => ({ data: before.path === path ? before.data : undefined, error, path }));
+          if (error instanceof RequestError && error.code === UNREACHABLE)
+            window.setTimeout(() => abort.signal.aborted || attempt(), RETRY_MS);
+        },
+      );
+    attempt();
     return () => abort.abort();
   }, [path, again, load]);
   return state.path === path ? state : { data: undefined, error: undefined };
