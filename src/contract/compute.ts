@@ -115,6 +115,14 @@ export const FunctionCode = named(
 );
 export type FunctionCode = Static<typeof FunctionCode>;
 
+/** A serialised function in base64. */
+export const functionText = (description: string) =>
+  Type.String({
+    maxLength: Math.ceil(LIMITS.codeBytes / 3) * 4,
+    pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+    description,
+  });
+
 export const SimulationConfig = named(
   'SimulationConfig',
   'The simulation that the study runs.',

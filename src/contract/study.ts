@@ -6,7 +6,7 @@ import { labels } from './answers/goals/judgement.ts';
 import { outputs, requirements } from './answers/goals/requirements.ts';
 import { CANARIES, CODE_RULES, COMPRESSIONS, REUSE_RULES, SAMPLING_METHODS, STOP_RULES } from './enums.ts';
 import { answered, enumOf, flag, listOf, named, optionalNullable, ref, submitted, text } from './build.ts';
-import { ComputeConfig, SimulationConfig } from './compute.ts';
+import { ComputeConfig, functionText, SimulationConfig } from './compute.ts';
 import { correlations, dispersions } from './dispersions.ts';
 import { historyMembers } from './histories/config.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
@@ -208,12 +208,9 @@ export const BatchSubmission = named(
     outputs: Type.Optional(outputs),
     labels: Type.Optional(labels),
     code: Type.Optional(
-      Type.String({
-        maxLength: Math.ceil(LIMITS.codeBytes / 3) * 4,
-        pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
-        description:
-          'The serialised function of a `python-functions-...` simulation, in base64, up to 1 MiB. `config.simulation.code` has its digest.',
-      }),
+      functionText(
+        'The serialised function of a `python-functions-...` simulation, in base64, up to 1 MiB. `config.simulation.code` has its digest.',
+      ),
     ),
   }),
 );

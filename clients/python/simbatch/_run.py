@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 from ._checkpoint import Checkpoint
 from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
+from ._parent import ParentRun, parent_of
 from ._telemetry import FORKED, Sender, connect, say
 
 _BY_HAND = (
@@ -57,6 +58,7 @@ class Run:
         self._lock = threading.Lock()
         self._results: Optional[Dict[str, Any]] = None
         self._checkpoint: Optional[Checkpoint] = None
+        self._parent: Optional[ParentRun] = None
 
     @property
     def output_dir(self) -> Path:
@@ -79,6 +81,13 @@ class Run:
     def attempt(self) -> int:
         """Which attempt at the run this is, from 1."""
         return int(os.environ.get("SVC_ATTEMPT") or 1)
+
+    @property
+    def parent(self) -> Optional[ParentRun]:
+        """The finished run that this one is about, in the program of an extraction (`Batch.extract`); None in a simulation."""
+        if self._parent is None:
+            self._parent = parent_of()
+        return self._parent
 
     def checkpoint(self) -> Checkpoint:
         """The state that the run keeps for its next attempt, should this one be cut short by the end of an allocation, the loss

@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "clients" / "python"))
 
 import simbatch  # noqa: E402
 from simbatch._checkpoint import Checkpoint  # noqa: E402
+from simbatch._parent import ParentRun  # noqa: E402
 from simbatch.batch import answers, files  # noqa: E402
 
 HEAD = """# The Python package: reference
@@ -59,7 +60,7 @@ def main() -> str:
         for name in names:
             parts += section(name, getattr(simbatch, name))
         if title == "In a simulation":
-            parts += section("Checkpoint", Checkpoint)
+            parts += section("Checkpoint", Checkpoint) + section("ParentRun", ParentRun)
         if title == "Studies at a coordinator":
             for name in FILES:
                 parts += section(name, getattr(files, name))
@@ -98,7 +99,7 @@ def members(kind: Any) -> List[str]:
 
 def is_internal(kind: Any) -> bool:
     """Whether a class of the package has no section of its own."""
-    named = {name for _, names in GROUPS for name in names} | {*FILES, *ANSWERS, "Checkpoint"}
+    named = {name for _, names in GROUPS for name in names} | {*FILES, *ANSWERS, "Checkpoint", "ParentRun"}
     return bool(kind.__module__.startswith("simbatch.")) and kind.__name__ not in named
 
 

@@ -1,16 +1,20 @@
 /** Extractions: what is computed of the files of finished runs, as a study of its own. Requests, answers, and the stored form. */
 import { Type, type Static } from 'typebox';
 import { answered, enumOf, listOf, named, ref, submitted, text } from '../build.ts';
+import { FunctionCode, functionText } from '../compute.ts';
 import { BATCH_STATUSES, RELATIONS } from '../enums.ts';
 import { RunSelect } from '../growth.ts';
 import { JobResult } from '../resources/jobs.ts';
-import { count, int32, runnerId, uuid } from '../scalars.ts';
+import { count, freeText, int32, name, runnerId, uuid } from '../scalars.ts';
 import { SubmissionResponse } from '../study.ts';
 import { historyMembers } from '../histories/config.ts';
 
 const runIds = (description: string) => text(description);
+/** Names of extractions, which are part of names of columns. */
+export const EXTRACTION_NAME = '^[A-Za-z_][A-Za-z0-9_-]{0,31}$';
+
 const extractionName = Type.String({
-  pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,31}$',
+  pattern: EXTRACTION_NAME,
   description:
     'Its name, unique among the extractions of the study: the table of the study has its outputs as `NAME.output`. Without it `x1`, `x2`, ...',
 });
@@ -26,13 +30,31 @@ export const RunsWithoutFiles = named(
 );
 export type RunsWithoutFiles = Static<typeof RunsWithoutFiles>;
 
+export const ExtractionProgram = named(
+  'ExtractionProgram',
+  'The program of an extraction: a simulation of the runners, which finds the files of the finished run.',
+  submitted({
+    name: name(
+      'Its name, as `config.simulation.name` of a study has it; `python-functions-...` of a function that the request carries.',
+    ),
+    version: Type.Optional(freeText('A version label; empty without it.')),
+    code: Type.Optional(ref(FunctionCode)),
+    timeout_seconds: Type.Optional(int32('Time limit of each run; 0, the default: none.', { minimum: 0 })),
+  }),
+);
+export type ExtractionProgram = Static<typeof ExtractionProgram>;
+
 export const ExtractionRequest = named(
   'ExtractionRequest',
-  'Outputs and histories to be computed of the telemetry that finished runs have left. At least one.',
+  'What is computed of the files that finished runs have left: `derived`, `histories` or both, of their telemetry; or `with`, by a program.',
   submitted({
     name: Type.Optional(extractionName),
     derived: Type.Optional(historyMembers.derived),
     histories: Type.Optional(historyMembers.histories),
+    with: Type.Optional(ref(ExtractionProgram)),
+    code: Type.Optional(
+      functionText('The serialised function of `with`, in base64, up to 1 MiB. `with.code` has its digest.'),
+    ),
     select: Type.Optional({
       ...ref(RunSelect),
       description: 'The runs; those in the state Completed where neither `states` nor `failure_kind` is given.',
@@ -88,6 +110,9 @@ export const ParentFilesRequest = named(
   submitted({
     runner_id: runnerId('The runner that executes the attempt.'),
     attempt: int32('Number of the attempt.', { minimum: 1 }),
+    from: Type.Optional(
+      int32('How many files to skip: the `next` of the answer before; 0 by default.', { minimum: 0 }),
+    ),
   }),
 );
 export type ParentFilesRequest = Static<typeof ParentFilesRequest>;
@@ -110,9 +135,10 @@ export const ParentFiles = named(
             text('The address from which it is read by GET, for an hour. Absent: it is on the runner of the attempt.'),
           ),
         }),
-        'The files that the extraction reads.',
+        'Files that the extraction reads, up to 500.',
       ),
     ),
+    next: Type.Optional(int32('The `from` of the next files; absent: these are the last.')),
   }),
 );
 export type ParentFiles = Static<typeof ParentFiles>;

@@ -269,7 +269,7 @@ export const Assignment = named(
     attempt: int32('Number of the attempt; its reports carry it.'),
     extraction: Type.Optional(
       flag(
-        'True: nothing is started; the runner computes histories and derived outputs of the files that `openParentFiles` names. Absent: a run of its simulation.',
+        'True: it is about a finished run, whose files `openParentFiles` names. The runner itself computes the histories and derived outputs of its study; without any, its simulation is started and finds copies of the files by `SVC_PARENT_DIR`. Absent: a run of its simulation.',
       ),
     ),
   }),

@@ -4,7 +4,9 @@ import { plural } from '../../domain/plural.ts';
 import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { extractionNotes } from '../../domain/extraction/submission.ts';
-import { decodeRunner, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import type { Situation } from '../../domain/findings/finding.ts';
+import { supports } from '../../domain/scheduling.ts';
+import { decodeRunner, type BatchState, type RunnerState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { StoreView } from '../kernel/storage/store.ts';
@@ -87,29 +89,35 @@ export async function withoutFiles(
   return { runs: ids.count, run_ids: ids.toString(), why: why ?? '' };
 }
 
-/** The runners that are not connected and have files of Pending runs; undefined: none. */
+/** The runners that have files of Pending runs and execute none: they are not connected, or do not take the program; undefined: none. */
 export async function awaitedRunners(
   parts: Pick<ListingParts, 'share' | 'studyCache'>,
   view: StoreView,
   batch: BatchState,
-): Promise<{ runners: string[]; runs: number } | undefined> {
+): Promise<Situation['awaited']> {
   const { extraction } = parts.studyCache.of(batch.context, { read: (key) => view.get(key) });
+  const { simulationName } = batch.context;
   const runners: string[] = [];
+  let isOffline = false;
   let runs = 0;
   for (const { runner, run_ids: ids } of extraction?.places ?? []) {
-    if (runner === undefined || isConnected(view, runner)) continue;
+    if (runner === undefined) continue;
+    const state = connected(view, runner);
+    if (state !== undefined && supports(state.context.capabilities, simulationName)) continue;
     const place = RunSelection.parse(ids) as RunSelection;
     let pending = place.count;
     for await (const part of terminalRuns(parts, view, batch, place))
       pending -= part.filter(({ status }) => status !== 'Pending').length;
     if (pending === 0) continue;
     runners.push(runner);
+    isOffline ||= state === undefined;
     runs += pending;
   }
-  return runners.length === 0 ? undefined : { runners, runs };
+  return runners.length === 0 ? undefined : { runners, runs, isOffline };
 }
 
-function isConnected(view: StoreView, runnerId: string): boolean {
+function connected(view: StoreView, runnerId: string): RunnerState | undefined {
   const record = view.get(keys.runner(runnerId));
-  return record !== undefined && decodeRunner(record).value !== 'Offline';
+  const state = record === undefined ? undefined : decodeRunner(record);
+  return state?.value === 'Offline' ? undefined : state;
 }

@@ -3,6 +3,7 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import type { Assignment, AttemptRef, ClaimRequest, ClaimResponse, Uuid } from '../../contract/types.ts';
 import type { BatchContext } from '../../../machines/batch.ts';
 import { isDamage } from '../../domain/errors.ts';
+import { isByProgram } from '../../domain/extraction/submission.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import type { RunAssignment, Scheduler } from '../scheduling/scheduler.ts';
 import { type WorkRequest, workRequestOf } from '../scheduling/work-request.ts';
@@ -236,7 +237,7 @@ function batchOf(parts: ClaimParts, { priority = 0 }: BatchContext, study: Study
   return {
     config,
     ...(priority === 0 ? {} : { priority }),
-    // A run of an extraction leaves no files.
-    ...(study.extraction === undefined && uploads(parts, config) ? { uploads: true } : {}),
+    // A run that the runner itself computes leaves no files.
+    ...((study.extraction === undefined || isByProgram(config)) && uploads(parts, config) ? { uploads: true } : {}),
   };
 }

@@ -1,5 +1,11 @@
 /** The submission of an extraction: what is computed of the files that runs of another study have left. Pure. */
-import type { BatchSubmission, ExtractionRequest, Fault, SubmissionWarning } from '../../contract/types.ts';
+import type {
+  BatchSubmission,
+  ExtractionProgram,
+  ExtractionRequest,
+  Fault,
+  SubmissionWarning,
+} from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { planOf } from '../histories/stream/plan.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
@@ -8,6 +14,14 @@ import { rerunOf } from '../study/growth.ts';
 import { submissionFaults } from '../study/submission.ts';
 
 type Asked = Pick<ExtractionRequest, 'derived' | 'histories'>;
+type Wanted = Asked & Pick<ExtractionRequest, 'with' | 'code'>;
+
+/** True for an extraction whose runs are computed by a program and not by the runner itself. */
+export const isByProgram = ({
+  derived,
+  histories,
+}: Pick<BatchSubmission['config'], 'derived' | 'histories'>): boolean =>
+  (derived?.length ?? 0) + (histories?.length ?? 0) === 0;
 
 /** The name that an extraction has by default: the first of `x1`, `x2`, ... that none of the others has. */
 export function extractionName(others: readonly string[]): string {
@@ -21,39 +35,63 @@ export const studyNameOf = (parent: string, name: string): string => {
 };
 
 /**
- * Returns a submission that computes derived outputs and histories of the telemetry of these runs of a study that holds `held` runs; or its faults,
- * which are those of the request.
+ * Returns a submission that computes derived outputs and histories of the telemetry of these runs of a study that holds `held` runs, or executes a program
+ * for each of them; or its faults, which are those of the request.
  */
 export function extractionOf(
   submission: BatchSubmission,
   held: number,
   selection: RunSelection,
-  { derived = [], histories = [] }: Asked,
+  { derived = [], histories = [], with: program, code }: Wanted,
   name: string,
 ): BatchSubmission | Fault[] {
+  if (program !== undefined && derived.length + histories.length > 0) return [BESIDE_PROGRAM];
   const rerun = rerunOf(submission, held, selection, { name });
   if ('pointer' in rerun) return [rerun];
   const { priority } = rerun.policy ?? {};
-  const { requirements: _, outputs: __, policy: ___, ...rest } = rerun;
+  const { requirements: _, outputs: __, policy: ___, code: parentCode, ...rest } = rerun;
+  const carried = program === undefined ? parentCode : code;
   const { compute, early_termination: rules } = rerun.config;
   const { isolation: ____, ...shared } = compute;
+  const { derived: _____, histories: ______, ...config } = rerun.config;
   const study: BatchSubmission = {
     ...rest,
     ...(priority === undefined ? {} : { policy: { priority } }),
+    ...(carried === undefined ? {} : { code: carried }),
     config: {
-      ...rerun.config,
+      ...config,
+      ...(program === undefined ? { derived, histories } : { simulation: simulationOf(rerun, program) }),
       early_termination: { ...rules, enabled: false, conditions: [] },
-      // The runner itself computes: nothing is started beside it.
-      compute: { ...shared, container: { image: '', cpu_request: '0', memory_request: '0' }, job_timeout_seconds: 0 },
-      derived,
-      histories,
+      // The image and the limits are those of the simulation: the runner itself computes, or starts a program beside it.
+      compute: {
+        ...shared,
+        container: { image: '', cpu_request: '0', memory_request: '0' },
+        job_timeout_seconds: program?.timeout_seconds ?? 0,
+      },
     },
   };
+  const own = /^(?:[/]config[/](?:derived|histories|simulation)|[/]code$)/;
   const faults = [
-    ...submissionFaults(study).filter(({ pointer }) => /^[/]config[/](?:derived|histories)/.test(pointer)),
+    ...submissionFaults(study).filter(({ pointer }) => own.test(pointer)),
     ...storedFaults(submission, { derived, histories }),
-  ].map(({ pointer, detail }) => ({ pointer: pointer.replace(/^[/]config/, ''), detail }));
+  ].map(({ pointer, detail }) => ({ pointer: pointer.replace(/^[/]config(?:[/]simulation)?/, inRequest), detail }));
   return faults.length === 0 ? study : faults;
+}
+
+const BESIDE_PROGRAM: Fault = {
+  pointer: '/with',
+  detail: 'is given beside `derived` or `histories`; ask for what a program computes in an extraction of its own',
+};
+
+const inRequest = (prefix: string): string => (prefix === '/config/simulation' ? '/with' : '');
+
+/** The program in the place of the simulation. */
+function simulationOf(
+  { config }: BatchSubmission,
+  { name, version = '', code }: ExtractionProgram,
+): BatchSubmission['config']['simulation'] {
+  const { duration_minutes } = config.simulation;
+  return { name, version, duration_minutes, ...(code === undefined ? {} : { code }) };
 }
 
 /** Telemetry variables of which the study has stored no sample. */
@@ -84,8 +122,9 @@ function variablesOf(item: Asked): readonly string[] {
   }
 }
 
-/** True where nothing of the telemetry is used. */
+/** False where nothing of the telemetry is used. A program may read it. */
 export const usesTelemetry = ({ derived = [], histories = [] }: Asked): boolean =>
+  isByProgram({ derived, histories }) ||
   variablesOf({ derived, histories }).length > 0 ||
   histories.length > 0 ||
   derived.some(({ expression }) => expression === undefined);

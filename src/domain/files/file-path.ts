@@ -1,6 +1,6 @@
 /** Paths of files of runs: relative to the output directory of an attempt, with `/` between folders. */
 import { LIMITS } from '../../contract/limits.ts';
-import type { FileKind } from '../../contract/types.ts';
+import type { FileKind, StoredResult } from '../../contract/types.ts';
 
 /** Why a text is not such a path, to follow the path in a message; undefined for a valid path. */
 export function filePathFault(path: string): string | undefined {
@@ -34,6 +34,14 @@ export function pathInAttempt(address: string): string | undefined {
   const found = /\/[0-9a-f-]{36}\/\d+\/attempt-\d+\/(.+)$/s.exec(plain) ?? /\/attempt-\d+\/(.+)$/s.exec(plain);
   return found?.[1];
 }
+
+/** The addresses of all files of a run, its telemetry first. */
+export const addressesOf = ({
+  telemetry_data: telemetry,
+  output_files: files,
+}: Pick<StoredResult, 'telemetry_data' | 'output_files'>): string[] => [
+  ...new Set([...(telemetry == null ? [] : [telemetry]), ...files]),
+];
 
 /** The media types in which a file of a run is sent; a page that opens it must never execute it. */
 const MEDIA: Readonly<Record<string, string>> = {

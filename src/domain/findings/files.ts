@@ -89,4 +89,27 @@ const FILES_GONE: Rule = {
   },
 };
 
+/** A reason why no run of an extraction starts. */
+export const FILES_ELSEWHERE: Rule = {
+  code: 'files-elsewhere',
+  find({ awaited, jobsByStatus, simulation }) {
+    if (awaited === undefined) return undefined;
+    const [first] = awaited.runners;
+    if (first === undefined || awaited.runs < jobsByStatus.Pending) return undefined;
+    const more = awaited.runners.length > 1 ? ` and ${plural(awaited.runners.length - 1, 'more runner')}` : '';
+    const isOne = awaited.runners.length === 1;
+    const lack = awaited.isOffline
+      ? `${isOne ? 'is' : 'are'} not connected`
+      : `${isOne ? 'does' : 'do'} not take the simulation "${simulation}"`;
+    const remedy = awaited.isOffline ? '' : `, and with "${simulation}" among its simulations`;
+    return {
+      severity: 'blocked',
+      message: `${plural(awaited.runs, 'pending run')} must wait for runner ${first}${more}, which ${lack} and ${isOne ? 'has' : 'have'} the files of the finished runs`,
+      remedy: `start runner ${first} again, with its id and its output root${remedy}; or cancel the study`,
+      count: awaited.runs,
+      runners: awaited.runners.slice(0, MOST_NAMED),
+    };
+  },
+};
+
 export const FILE_RULES: readonly Rule[] = [STORE_UNUSABLE, FILES_NOT_SENT, UPLOADS_FAILED, FILES_GONE];

@@ -96,8 +96,8 @@ export interface Situation {
   precision?: readonly PrecisionReached[];
   /** Absent while no file was lost before it could be uploaded. */
   unsent?: UnsentFiles;
-  /** Of an open extraction: the runners that have files of Pending runs and are not connected, and how many runs; absent: none. */
-  awaited?: { runners: readonly string[]; runs: number };
+  /** Of an open extraction: the runners that have files of Pending runs and are not connected (`isOffline`: one of them) or do not take its program, and how many runs; absent: none. */
+  awaited?: { runners: readonly string[]; runs: number; isOffline: boolean };
   /** Of an extraction: the finished runs whose files are gone; absent: none. */
   filesGone?: RunsWithoutFiles;
   /** The runners with files to send; absent where nothing is uploaded. */

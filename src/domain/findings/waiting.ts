@@ -1,5 +1,6 @@
 /** Findings about pending runs: why none starts, or not more of them. Only the first that applies is a finding. */
 import { plural } from '../plural.ts';
+import { FILES_ELSEWHERE } from './files.ts';
 import { canaryRuns, studyFailed, studyRunning } from '../probe/canary-finding.ts';
 import { fits, freeCapacityOf } from '../scheduling.ts';
 import {
@@ -35,23 +36,6 @@ const PAUSED: Rule = {
       message: `the study is paused${paused.reason === undefined ? '' : ` (${paused.reason})`}: ${plural(jobsByStatus.Pending, 'pending run')} must wait`,
       remedy: 'resume it with `simbatch resume`',
       count: jobsByStatus.Pending,
-    };
-  },
-};
-
-const FILES_ELSEWHERE: Rule = {
-  code: 'files-elsewhere',
-  find({ awaited, jobsByStatus }) {
-    if (awaited === undefined) return undefined;
-    const [first] = awaited.runners;
-    if (first === undefined || awaited.runs < jobsByStatus.Pending) return undefined;
-    const more = awaited.runners.length > 1 ? ` and ${plural(awaited.runners.length - 1, 'more runner')}` : '';
-    return {
-      severity: 'blocked',
-      message: `${plural(awaited.runs, 'pending run')} must wait for runner ${first}${more}, which ${awaited.runners.length > 1 ? 'are' : 'is'} not connected and has the files of the finished runs`,
-      remedy: `start runner ${first} again, with its id and its output root; or cancel the study`,
-      count: awaited.runs,
-      runners: awaited.runners.slice(0, MOST_NAMED),
     };
   },
 };

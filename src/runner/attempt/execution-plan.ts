@@ -11,6 +11,7 @@ import type { CgroupLimits } from '../processes/cgroups.ts';
 import { attemptDirectory } from '../files/artifacts.ts';
 import { chooseEngine } from '../launch/engine.ts';
 import type { ResourceRequest } from '../../domain/scheduling.ts';
+import { parentPlace } from './extraction/parent-runs.ts';
 import type { ExecutionPlan } from './execution-site.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -57,7 +58,9 @@ export function executionPlan(
       directory,
       attempt,
       ...(assignment.extraction === true
-        ? { isExtraction: true }
+        ? histories === undefined
+          ? { parent: parentPlace(directory) }
+          : { isComputed: true }
         : { checkpointDirectory: checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt) }),
       runConfigPath: `${directory}.run_config.json`,
     },

@@ -8,7 +8,7 @@ import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
 import type { Uploads } from '../files/uploads.ts';
 import type { StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
-import type { ParentRuns } from './extraction/parent-runs.ts';
+import type { ParentPlace, ParentRuns } from './extraction/parent-runs.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
@@ -36,8 +36,10 @@ export interface ExecutionPlan {
   engine: Engine;
   /** The study wants its runs in processes that execute many. */
   isShared?: boolean;
-  /** It computes of the files of a finished run; nothing is started. */
-  isExtraction?: boolean;
+  /** The runner itself computes it of the files of a finished run; nothing is started. */
+  isComputed?: boolean;
+  /** Where its program finds the files of a finished run, of an extraction. */
+  parent?: ParentPlace;
   /** The lane of its slot, if it shares one. */
   lane?: number;
   /** The function of the study, of a simulation that is one. */
@@ -91,6 +93,10 @@ export interface ExecutionSite {
   /** Called with each telemetry sample as it arrives; for a person who watches. */
   onSample?: (sample: Sample) => void;
 }
+
+/** The variables of the run contract by which the program of an extraction finds a finished run. */
+export const parentVariables = ({ parent }: Pick<ExecutionPlan, 'parent'>): Record<string, string> =>
+  parent === undefined ? {} : { SVC_PARENT_DIR: parent.files, SVC_PARENT_RESULT: parent.result };
 
 /** The variables of the run contract by which a simulation continues an earlier attempt. */
 export function continuationOf({

@@ -44,7 +44,7 @@ export async function prepareMachine(
   plan: ExecutionPlan,
   checkpoint: AttemptCheckpoint | undefined,
 ): Promise<RunCode | undefined> {
-  if (plan.isExtraction === true) return EXTRACTION_CODE;
+  if (plan.isComputed === true) return EXTRACTION_CODE;
   if (planFault(plan, site) !== undefined) return undefined;
   const study = dirname(dirname(plan.directory));
   // Once for many short runs of a study, by its folder.

@@ -14,7 +14,7 @@ import { describeHit } from '../telemetry/early-termination.ts';
 import { DeadlineError, type Waits } from '../waits.ts';
 import type { AttemptActor } from '../attempt-actor.ts';
 import { commandOf } from '../launch/engine.ts';
-import { continuationOf, environmentOf } from './execution-site.ts';
+import { continuationOf, environmentOf, parentVariables } from './execution-site.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { CODE_CHANGED, concludeAttempt, infrastructure, survivorsNote, type AttemptEnd } from './outcome.ts';
@@ -163,6 +163,7 @@ export class Attempt {
       SVC_TELEMETRY_TOKEN: token,
       SVC_OUTPUT_DIR: directory,
       ...continuationOf(this.#plan),
+      ...parentVariables(this.#plan),
     };
     const endLive = this.#site.live?.add(this.#actor.ref, telemetry);
     const closeTelemetry = once(() => {

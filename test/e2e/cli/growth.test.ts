@@ -85,7 +85,7 @@ describe('cli: studies that grow', () => {
     const none = await simbatch(['extract', first, ...endpoint]);
     expect([none.code, none.stderr]).to.deep.equal([
       0,
-      'nothing was extracted of this study: ask with --derived or --histories\n',
+      'nothing was extracted of this study: ask with --derived, --histories or --with\n',
     ]);
 
     const file = join(folder, 'peaks.yaml');

@@ -32,7 +32,7 @@ export async function extractsFromStore(pool: Pool, store: ObjectStore): Promise
     expect(job.assigned_runner).to.equal('b');
     if (run === GONE) expect(result).to.include({ success: false });
     else expect(result.metadata['apogee']).to.be.closeTo(1600 / (2 * 9.80665), 1e-3);
-    const copy = join(pool.site.folder, 'b', x1, String(runIdOf(job.id)).padStart(8, '0'), 'attempt-1.parent.parquet');
+    const copy = join(pool.site.folder, 'b', x1, String(runIdOf(job.id)).padStart(8, '0'), 'attempt-1.parent');
     expect(existsSync(copy), copy).to.equal(false);
   }
   const { extractions } = await pool.client.changes.extractions(batch);

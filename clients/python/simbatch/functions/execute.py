@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Tuple
 
 from .._run import Run, run
+from .script import Script
 
 
 def load(data: bytes) -> Callable[..., Any]:
@@ -73,6 +74,8 @@ def main(function: Optional[Callable[..., Any]]) -> None:
     """Executes one run as a process of its own."""
     if function is None:
         sys.exit("SVC_FUNCTION is not set: this program is started by a simbatch runner")
+    if isinstance(function, Script):
+        return function()  # it opens its run itself
     this_run = run()
     try:
         call(function, this_run)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import pickle
 import sys
 import types
 from collections import ChainMap
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, List
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, List
 
 from ..errors import MissingPackageError, SimbatchError
 from .digest import digest_of
+from .script import Script
 from .travelling import travelling_modules
 
 MAX_CODE_BYTES = 1 << 20
@@ -47,6 +50,10 @@ class Artifact:
     def text(self) -> str:
         """`data` in base64."""
         return base64.b64encode(self.data).decode("ascii")
+
+    def code(self) -> Dict[str, str]:
+        """Its identity, as `config.simulation.code` has it."""
+        return {"sha256": self.sha256, "python": python_version(), "source": self.digest}
 
 
 def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ()) -> Artifact:
@@ -90,6 +97,15 @@ def ship(function: Callable[..., Any], modules: Iterable[types.ModuleType] = ())
             "load large data from a file inside it"
         )
     return Artifact(digest, data)
+
+
+def ship_script(path: Path) -> Artifact:
+    """A Python script as an artifact: it is executed as the program of each run. Raises OSError, SyntaxError, and SimbatchError for more than 1 MiB."""
+    source = path.read_text(encoding="utf-8")
+    data = pickle.dumps(Script(path.name, source), protocol=4)
+    if len(data) > MAX_CODE_BYTES:
+        raise SimbatchError(f"the script {path} has {len(data):,} bytes, and {MAX_CODE_BYTES:,} are allowed; load large data from a file")
+    return Artifact(hashlib.sha256(data).hexdigest(), data)
 
 
 def _dumps(cloudpickle: Any, function: Callable[..., Any]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import importlib.util
 import json
 import os
 import socket
@@ -103,6 +104,9 @@ class Embedded:
         elif study.entrypoint is not None:
             digest = hashlib.sha256(str(study.entrypoint).encode()).hexdigest()[:8]
             name, chosen = f"local-{digest}", ["--entrypoint", f"{study.simulation}={study.entrypoint}"]
+            # `Batch.extract` sends functions to the runner that has the files.
+            if importlib.util.find_spec("cloudpickle") is not None:
+                chosen.append("--allow-functions")
         else:
             raise ValueError('entrypoint is missing: name the script that executes a run, e.g. entrypoint="sim.py"')
         self._runner = {"id": name, "arguments": [*chosen, *arguments], "env": {"PYTHONPATH": _import_path()}}

@@ -99,9 +99,7 @@ class StudyDescription:
         """The submission as `POST /jobs` takes it, also the content of a study file."""
         made: Dict[str, Any] = json.loads(json.dumps(self._submission))
         if self.artifact is not None:
-            made["config"]["simulation"]["code"] = {
-                "sha256": self.artifact.sha256, "python": ship.python_version(), "source": self.artifact.digest,
-            }  # fmt: skip
+            made["config"]["simulation"]["code"] = self.artifact.code()
             made["code"] = self.artifact.text()
         return made
 

@@ -1,6 +1,7 @@
 /** `simbatch extract`: computes outputs and histories of the telemetry of finished runs, and lists what was computed. */
 import { Option, type Command } from 'commander';
 import { given } from '../../../base/given.ts';
+import type { Client } from '../../../client/client.ts';
 import type {
   DerivedConfig,
   ExtractionList,
@@ -9,9 +10,10 @@ import type {
   RunSelect,
 } from '../../../contract/types.ts';
 import { TERMINAL_STATUSES } from '../../../contract/enums.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { anyOf, clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { readTextFile } from '../../study/check-study.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { readStudyText } from '../../study/study-file.ts';
@@ -19,10 +21,13 @@ import { plural, printable, shortId } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
 import { create, CREATED, creating, runsWhere, type CreateFlags } from '../studies/growth.ts';
+import { programOf } from './program-file.ts';
 
 interface ExtractFlags extends CreateFlags {
   derived?: string;
   histories?: string;
+  with?: string;
+  timeout?: number;
   state?: RunSelect['states'];
   runIds?: string;
   where?: string;
@@ -43,7 +48,7 @@ const MOST_SHOWN = 200;
 export function extractCommand(): Command {
   const command = clientCommand(
     'extract',
-    'compute outputs and histories of the telemetry of finished runs; without a file, list what was computed',
+    'compute outputs and histories of the files of finished runs; without a file or program, list what was computed',
     CREATED,
   )
     .argument('<study>', BATCH_ARGUMENT)
@@ -53,6 +58,17 @@ export function extractCommand(): Command {
     )
     .option('--histories <file>', 'YAML or JSON with `histories`, and perhaps `name`; or a list of histories')
     .addOption(
+      new Option(
+        '--with <program>',
+        'executed for each run, with its files in SVC_PARENT_DIR: a Python script, or the name of a simulation of the runners',
+      ).conflicts(['derived', 'histories']),
+    )
+    .addOption(
+      new Option('--timeout <seconds>', 'time limit of the program, of each run').argParser(
+        integerBetween(1, INT32_MAX),
+      ),
+    )
+    .addOption(
       new Option('--state <states>', 'runs in these states, by comma or repetition; otherwise the Completed ones')
         .choices(TERMINAL_STATUSES)
         .argParser(anyOf(TERMINAL_STATUSES)),
@@ -60,14 +76,21 @@ export function extractCommand(): Command {
     .addOption(new Option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150').conflicts('where'))
     .option('--where <condition>', 'only runs that the table of the study selects so, e.g. "outputs.miss_m > 3"');
   return creating(command).action(async (reference: string, flags: ExtractFlags) => {
-    if (flags.derived === undefined && flags.histories === undefined) return list(reference, flags);
+    const { derived, histories, with: program, timeout } = flags;
+    if (timeout !== undefined && program === undefined)
+      throw new Failure(EXIT.usage, '--timeout is of a program: name it with --with');
+    if ([derived, histories, program].every((it) => it === undefined)) return list(reference, flags);
     const asked = await requestOf(flags);
     return create(reference, flags, async (client, batchId, options) => {
       const select: RunSelect = given({
         states: flags.state,
         run_ids: flags.where === undefined ? flags.runIds : await runsWhere(client, batchId, flags.where),
       });
-      const request = { ...asked, ...(Object.keys(select).length === 0 ? {} : { select }) };
+      const request = {
+        ...asked,
+        ...(await programIn(client, flags)),
+        ...(Object.keys(select).length === 0 ? {} : { select }),
+      };
       const answer = await client.changes.extract(batchId, request, options);
       const { name, total_jobs: runs, without_files: without } = answer;
       const lines = [`${name} of ${plural(runs, 'run')} of ${batchId} submitted as study ${answer.batch_id}`];
@@ -82,6 +105,13 @@ export function extractCommand(): Command {
 }
 
 const idsShown = (ids: string): string => printable(ids.length > MOST_SHOWN ? `${ids.slice(0, MOST_SHOWN)}...` : ids);
+
+async function programIn(client: Client, flags: ExtractFlags): Promise<Pick<ExtractionRequest, 'with' | 'code'>> {
+  if (flags.with === undefined) return {};
+  const { with: program, code } = await programOf(client, flags.with);
+  const limit = flags.timeout === undefined ? {} : { timeout_seconds: flags.timeout };
+  return { with: { ...program, ...limit }, ...given({ code }) };
+}
 
 /** The request of the files. @throws Failure for a file that is not one of an extraction */
 async function requestOf(flags: ExtractFlags): Promise<ExtractionRequest> {
@@ -123,7 +153,8 @@ async function list(reference: string, flags: ClientFlags): Promise<void> {
   if (flags.output === 'json') return writeJson(answer);
   const { extractions } = answer;
   if (flags.output === 'name') return writeLine(extractions.map((it) => it.batch_id).join('\n'));
-  if (extractions.length === 0) return note('nothing was extracted of this study: ask with --derived or --histories');
+  if (extractions.length === 0)
+    return note('nothing was extracted of this study: ask with --derived, --histories or --with');
   const rows = extractions.map((it) => [
     it.name,
     shortId(it.batch_id),

@@ -205,10 +205,10 @@ export class ObjectStore {
   }
 
   /** The objects below a prefix. @throws ObjectStoreError */
-  async list(bucket: string, prefix: string): Promise<ListedObject[]> {
+  async list(bucket: string, prefix: string, most = MOST_LISTED): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
     let after: string | undefined;
-    while (found.length < MOST_LISTED) {
+    while (found.length < most) {
       const query = { 'list-type': '2', prefix, ...(after === undefined ? {} : { 'continuation-token': after }) };
       const text = await this.#call('GET', bucket, '', query);
       for (const item of elementsOf(text, 'Contents')) {

@@ -66,6 +66,13 @@ export function refuse(...faults: [Fault, ...Fault[]]): never {
   throw new SimbatchError('invalid-request', message, { faults });
 }
 
+/** @throws SimbatchError `invalid-request` for an extraction, of which no other batch comes */
+function requireSimulations({ context: { parent } }: BatchState): void {
+  if (parent?.relation !== 'extraction') return;
+  const remedy = `ask about batch ${parent.batchId}, of which it came`;
+  refuse({ pointer: '', detail: `is about an extraction, whose runs simulate nothing; ${remedy}` });
+}
+
 /** The parent as of one instant. */
 export interface Parent {
   view: StoreView;
@@ -90,6 +97,7 @@ export async function createDerived<T extends object>(
   try {
     const batch = readBatch(view, parentId);
     const source = { read: (key: string) => view.get(key) };
+    requireSimulations(batch);
     const study = parts.studyCache.of(batch.context, source);
     const submission = (): BatchSubmission => parts.studyCache.wholeSubmission(batch.context, source);
     const derivation = await derive({ view, batch, study, submission });
@@ -136,6 +144,7 @@ export async function createIfCurrent<T extends object>(
   const created = await parts.turns.run(relation, (turn): { response?: SubmissionResponse & T } => {
     const parent = batchOrThrow(turn, parentId);
     if (!isCurrent(turn)) return {};
+    requireSimulations(parent);
     const link = { batchId: parentId, relation, family: familyIdOf(parent.context) };
     const act = (): SubmissionResponse & T => {
       check?.(turn);

@@ -10,12 +10,15 @@ import type {
   StoredResult,
   Uuid,
 } from '../../../contract/types.ts';
+import { given } from '../../../base/given.ts';
+import { addressesOf } from '../../../domain/files/file-path.ts';
 import { batchIdOf } from '../../../domain/ids.ts';
 import {
   extractionName,
   extractionNotes,
   extractionOf,
   extractionWarnings,
+  isByProgram,
   studyNameOf,
   usesTelemetry,
 } from '../../../domain/extraction/submission.ts';
@@ -30,10 +33,10 @@ import type { ObjectStorePart } from '../../files/run-place.ts';
 import { createDerived, refuse, type DeriveParts, type GrowthOptions } from './derive.ts';
 import { selectRuns, terminalRuns } from './select-runs.ts';
 
-interface ExtractParts extends DeriveParts, ObjectStorePart {}
+export interface ExtractParts extends DeriveParts, ObjectStorePart {}
 
 /**
- * Creates a batch that computes derived outputs and histories of the telemetry of finished runs.
+ * Creates a batch that computes derived outputs and histories of the telemetry of finished runs, or executes a program for each of them.
  * @throws SimbatchError `unknown-batch`; `invalid-request` for a request that cannot be computed, or without runs that have files
  */
 export async function extractBatch(
@@ -43,20 +46,19 @@ export async function extractBatch(
   options: GrowthOptions = {},
 ): Promise<ExtractionResponse> {
   return createDerived(parts, batchId, options, async ({ view, batch, study, submission: whole }) => {
-    const asked = { derived: request.derived ?? [], histories: request.histories ?? [] };
-    if (asked.derived.length + asked.histories.length === 0)
-      refuse({ pointer: '/derived', detail: 'is missing, and so is `histories`; give what is to be computed' });
-    if (batch.context.parent?.relation === 'extraction') {
-      const parent = batch.context.parent.batchId;
+    const { derived = [], histories = [], with: program, code } = request;
+    const asked = { derived, histories, ...given({ with: program, code }) };
+    if (program === undefined && isByProgram(asked))
       refuse({
-        pointer: '',
-        detail: `is about an extraction, whose runs have no telemetry; ask about batch ${parent}, of which it came`,
+        pointer: '/derived',
+        detail: 'is missing, and so are `histories` and `with`; give what is to be computed',
       });
-    }
+    if (program === undefined && code !== undefined)
+      refuse({ pointer: '/code', detail: 'is given without `with`; name its simulation there' });
     const name = nameOf(view, batch, request.name);
     const select = finishedBy(request.select);
     const selected = await selectRuns(parts, view, batch, study, select);
-    const found = await placesOf(parts, view, batch, selected, usesTelemetry(asked));
+    const found = await placesOf(parts, view, batch, selected, filesRead(asked));
     const { places, withoutFiles, selection } = found;
     if (selection.count === 0)
       refuse({ pointer: '/select', detail: `selects no run with files: ${withoutFiles?.why ?? 'none has ended'}` });
@@ -78,12 +80,21 @@ export async function extractBatch(
   });
 }
 
+/** The files of a result that an extraction reads, as their addresses. */
+type FilesRead = (result: StoredResult) => readonly string[];
+
+/** A question about outputs alone needs no file; a program gets all of them. */
+function filesRead(asked: Pick<ExtractionRequest, 'derived' | 'histories'>): FilesRead {
+  if (isByProgram(asked)) return addressesOf;
+  return usesTelemetry(asked) ? ({ telemetry_data: it }) => (it == null ? [] : [it]) : () => [];
+}
+
 /** Runs that completed, unless the request says how they ended. */
 const finishedBy = (select: RunSelect = {}): RunSelect =>
   select.states === undefined && select.failure_kind === undefined ? { ...select, states: ['Completed'] } : select;
 
-function submissionOf(...given: Parameters<typeof extractionOf>): BatchSubmission {
-  const [whole, held, selection, asked, name] = given;
+function submissionOf(...asking: Parameters<typeof extractionOf>): BatchSubmission {
+  const [whole, held, selection, asked, name] = asking;
   const made = extractionOf(whole, held, selection, asked, studyNameOf(whole.name, name));
   if (!Array.isArray(made)) return made;
   const [first, ...others] = made;
@@ -105,15 +116,15 @@ export function extractionsOf(read: ReadRecord, batch: BatchState): { batchId: U
 function nameOf(
   records: { get(key: string): string | undefined },
   batch: BatchState,
-  given: string | undefined,
+  wanted: string | undefined,
 ): string {
   const others = extractionsOf((key) => records.get(key), batch);
-  const same = others.find((it) => it.extraction.name === given);
-  if (given === undefined) return extractionName(others.map((it) => it.extraction.name));
-  if (same === undefined) return given;
+  const same = others.find((it) => it.extraction.name === wanted);
+  if (wanted === undefined) return extractionName(others.map((it) => it.extraction.name));
+  if (same === undefined) return wanted;
   return refuse({
     pointer: '/name',
-    detail: `is ${JSON.stringify(given)}, the name of the extraction ${same.batchId} of this batch; choose another one, or leave it out`,
+    detail: `is ${JSON.stringify(wanted)}, the name of the extraction ${same.batchId} of this batch; choose another one, or leave it out`,
   });
 }
 
@@ -129,7 +140,7 @@ async function placesOf(
   view: StoreView,
   batch: BatchState,
   selected: RunSelection,
-  needsFiles: boolean,
+  read: FilesRead,
 ): Promise<Found> {
   const byPlace = new Map<string, RunRange[]>();
   const gone: RunRange[] = [];
@@ -138,7 +149,7 @@ async function placesOf(
   let goneRuns = 0;
   for await (const part of terminalRuns(parts, view, batch, selected)) {
     for (const { jobId, runId, record } of part) {
-      const place = placeOf(parts, view, jobId, record, needsFiles);
+      const place = placeOf(parts, view, jobId, record, read);
       if ('gone' in place) {
         why ??= place.gone;
         goneRuns += 1;
@@ -166,23 +177,21 @@ function placeOf(
   view: StoreView,
   jobId: Uuid,
   record: JobRecord,
-  needsFiles: boolean,
+  read: FilesRead,
 ): { runner?: string } | { gone: string } {
   const owner = record.reusedFrom ?? jobId;
   if (owner !== jobId && view.get(keys.batch(batchIdOf(owner))) === undefined)
     return { gone: `its result is that of job ${owner}, whose batch was deleted` };
   const text = view.get(keys.result(owner));
   if (text === undefined) return { gone: 'it has no result' };
-  const { telemetry_data: telemetry } = JSON.parse(text) as StoredResult;
-  // A run that has sent no sample has no file; what follows from its outputs alone needs none.
-  if (telemetry == null || !needsFiles) return {};
-  const bucket = /^s3:[/][/]([^/]+)[/]/.exec(telemetry)?.[1];
-  if (bucket !== undefined) {
-    if (objectStore?.serves(bucket) === true) return {};
+  // A run that has sent no sample has no file of telemetry.
+  const buckets = read(JSON.parse(text) as StoredResult).map((it) => /^s3:[/][/]([^/]+)[/]/.exec(it)?.[1]);
+  const foreign = buckets.find((it) => it !== undefined && objectStore?.serves(it) !== true);
+  if (foreign !== undefined)
     return {
-      gone: `its files are in the bucket ${JSON.stringify(bucket)}, which this coordinator does not use; see --s3-bucket`,
+      gone: `its files are in the bucket ${JSON.stringify(foreign)}, which this coordinator does not use; see --s3-bucket`,
     };
-  }
+  if (!buckets.includes(undefined)) return {};
   const ran = owner === jobId ? record : (JSON.parse(view.get(keys.job(owner)) ?? '{"attempts":[]}') as JobRecord);
   const runner = ran.attempts.at(-1)?.runner;
   return runner === undefined ? { gone: 'the runner that executed it is not known' } : { runner };

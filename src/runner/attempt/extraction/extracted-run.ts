@@ -1,15 +1,14 @@
 /**
- * One run of an extraction: the runner computes histories and derived outputs of the telemetry that a finished run has left. Nothing is
- * started for it, and the files of the finished run are read alone.
+ * One run of an extraction: the runner computes histories and derived outputs of the telemetry that a finished run has left, and starts nothing for it; or
+ * it executes the program of the extraction, which finds copies of the files. Those of the finished run are read alone.
  */
-import type { KillCause } from '../../../../machines/attempt.ts';
 import type { JobResult, ReportedResult } from '../../../contract/types.ts';
 import { EXECUTION_SECS, executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import type { AttemptActor } from '../../attempt-actor.ts';
 import type { ExecutionPlan, ExecutionSite } from '../execution-site.ts';
 import { infrastructure, type AttemptEnd } from '../outcome.ts';
 import { collectorOf, computedOf } from '../result/computed.ts';
-import type { Execution, RunCalls } from '../run-attempt.ts';
+import { Attempt, type Execution, type RunCalls } from '../run-attempt.ts';
 import { isDiskFull, oneLine, systemCode } from '../../system-error.ts';
 import { DeadlineError, type Waits } from '../../waits.ts';
 import { isStale, type ParentRun, type ParentRuns } from './parent-runs.ts';
@@ -25,6 +24,8 @@ export class ExtractedRun implements Execution {
   readonly #parents: ParentRuns;
   readonly #waits: Waits;
   readonly #stop = new AbortController();
+  /** Executes the program, where there is one. */
+  readonly #program: Attempt | undefined;
 
   constructor(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor, parents: ParentRuns) {
     this.#site = site;
@@ -32,27 +33,36 @@ export class ExtractedRun implements Execution {
     this.#actor = actor;
     this.#parents = parents;
     this.#waits = site.waits.child();
+    this.#program = plan.parent === undefined ? undefined : new Attempt(site, plan, actor);
   }
 
   end(type: 'abandoned' | 'interrupted', detail: string): void {
-    const cause: KillCause = { type, detail };
-    if (this.#actor.send({ type: 'KILL', cause })) this.#stop.abort();
+    if (this.#program !== undefined) this.#program.end(type, detail);
+    else this.#actor.send({ type: 'KILL', cause: { type, detail } });
+    if (this.#actor.killedFor !== undefined) this.#stop.abort();
   }
 
-  async prepare(): Promise<void> {}
+  async prepare(): Promise<void> {
+    await this.#program?.prepare();
+  }
 
-  async discard(): Promise<void> {}
+  async discard(): Promise<void> {
+    await this.#program?.discard();
+  }
 
   remains(): { what: string; gone: Promise<void> } | undefined {
     const what = this.#waits.overdue.map((it) => `${it} does not return`);
-    return what.length === 0 ? undefined : { what: what.join(', '), gone: this.#waits.idle() };
+    return what.length === 0 ? this.#program?.remains() : { what: what.join(', '), gone: this.#waits.idle() };
   }
 
   /** Never rejects for anything that the coordinator, the object store or the machine does. */
-  async run({ ended }: RunCalls = {}): Promise<AttemptEnd> {
-    const end = await this.#execute().catch((error: unknown) => this.#failure(error));
+  async run(calls: RunCalls = {}): Promise<AttemptEnd> {
+    const end = await this.#execute(calls).catch((error: unknown) => this.#failure(error));
+    // The program has reported its own end.
+    if (!this.#actor.isExecuting) return end;
+    await this.discard();
     this.#actor.send({ type: 'ENDED', survivors: 0 });
-    ended?.();
+    calls.ended?.();
     const { killedFor } = this.#actor;
     if (killedFor?.type === 'abandoned') return { type: 'abandoned' };
     return killedFor?.type === 'interrupted' ? { type: 'released', message: killedFor.detail } : end;
@@ -65,13 +75,18 @@ export class ExtractedRun implements Execution {
     return infrastructure(`the files of the finished run could not be read: ${oneLine(error)}`);
   }
 
-  async #execute(): Promise<AttemptEnd> {
+  async #execute(calls: RunCalls): Promise<AttemptEnd> {
     const { clock } = this.#site;
+    const { directory, parent: place } = this.#plan;
     const sinceMs = clock.monotonicMs();
-    const parent = await this.#parents.open(this.#actor.ref, this.#plan.directory, this.#stop.signal);
+    const { ref } = this.#actor;
+    const { signal } = this.#stop;
+    const parent = await (place === undefined
+      ? this.#parents.open(ref, directory, signal)
+      : this.#parents.copy(ref, directory, signal));
     if ('gone' in parent) return gone(parent.gone);
     try {
-      return await this.#compute(parent, sinceMs);
+      return await (this.#program === undefined ? this.#compute(parent, sinceMs) : this.#program.run(calls));
     } finally {
       await parent.close();
     }

@@ -1,12 +1,14 @@
-/** The finished runs that runs of an extraction are about: their results, and their telemetry on this machine or from the object store. */
-import { mkdir, open, rm, stat } from 'node:fs/promises';
+/** The finished runs that runs of an extraction are about: their results, and their files on this machine or from the object store. */
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
 import type { AttemptRef, JobResult, ParentFiles } from '../../../contract/types.ts';
 import { filePathFault } from '../../../domain/files/file-path.ts';
 import type { RunnerConfig } from '../../config/config.ts';
-import type { CoordinatorConnection } from '../../connection/coordinator-connection.ts';
+import { Stopped, type CoordinatorConnection } from '../../connection/coordinator-connection.ts';
 import { attemptDirectory } from '../../files/artifacts.ts';
 import { Final, getPart, repeated } from '../../files/object-transfer.ts';
 import { systemCode } from '../../system-error.ts';
@@ -14,10 +16,44 @@ import { systemCode } from '../../system-error.ts';
 /** A finished run whose files are here. */
 export interface ParentRun {
   result: JobResult;
-  /** The path of its telemetry; undefined: it has sent no sample. */
+  /** The path of its telemetry; undefined: it has sent no sample, or its files were copied. */
   telemetry: string | undefined;
   /** Removes what was made for it. Never rejects. */
   close(): Promise<void>;
+}
+
+type Gone = { gone: string };
+type ParentFile = NonNullable<ParentFiles['files']>[number];
+
+interface Found {
+  result: JobResult;
+  files: readonly ParentFile[];
+  /** Where the files are that have no address. */
+  directory: string;
+}
+
+/** Where the files of a finished run are for the attempt that is about it. */
+export interface ParentPlace {
+  /** The folder of the copies. */
+  files: string;
+  /** The file of its result, as JSON. */
+  result: string;
+}
+
+/** The place beside the directory of an attempt. */
+export const parentPlace = (directory: string): ParentPlace => ({
+  files: join(`${directory}.parent`, 'files'),
+  result: join(`${directory}.parent`, 'result.json'),
+});
+
+/** Removes what attempts at the same run have left in such places. */
+async function removeLeft(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+  for (const name of names)
+    if (/^attempt-\d+[.]parent$/.test(name)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 export interface ParentRunsOptions {
@@ -41,42 +77,113 @@ export class ParentRuns {
    * @param directory of the attempt; what is read from the object store is beside it until `close`
    * @throws ApiError `stale-attempt`; Stopped; Error where the coordinator or the object store cannot be reached, or a file cannot be read
    */
-  async open(ref: AttemptRef, directory: string, stop: AbortSignal): Promise<ParentRun | { gone: string }> {
+  async open(ref: AttemptRef, directory: string, stop: AbortSignal): Promise<ParentRun | Gone> {
+    const found = await this.#find(ref, stop);
+    if ('gone' in found) return found;
+    const [file] = found.files;
+    if (file === undefined) return { result: found.result, telemetry: undefined, close: async () => {} };
+    if (file.url === undefined) {
+      const path = join(found.directory, file.path);
+      if (!(await exists(path))) return this.#absent(path);
+      return { result: found.result, telemetry: path, close: async () => {} };
+    }
+    return await this.#beside(directory, async ({ files }) => {
+      const telemetry = join(files, 'telemetry.parquet');
+      return (await this.#fetch(file, telemetry, stop)) ?? { result: found.result, telemetry };
+    });
+  }
+
+  /**
+   * The same, with copies of all files of the run and its result in the place beside the directory of the attempt until `close`.
+   * @throws as `open`; the system's error of a full disk
+   */
+  async copy(ref: AttemptRef, directory: string, stop: AbortSignal): Promise<ParentRun | Gone> {
+    const found = await this.#find(ref, stop);
+    if ('gone' in found) return found;
+    return await this.#beside(directory, async ({ files, result }) => {
+      await mkdir(files, { recursive: true });
+      await writeFile(result, `${stringifyExact(found.result)}\n`, { mode: 0o600 });
+      for (const file of found.files) {
+        if (stop.aborted) throw new Stopped();
+        const to = join(files, file.path);
+        const missing =
+          file.url === undefined
+            ? await this.#copyFile(join(found.directory, file.path), to)
+            : await this.#fetch(file, to, stop);
+        if (missing !== undefined) return missing;
+      }
+      return { result: found.result, telemetry: undefined };
+    });
+  }
+
+  async #find(ref: AttemptRef, stop: AbortSignal): Promise<Found | Gone> {
     const { client, connection, config } = this.#options;
     const request = { runner_id: config.id, attempt: ref.attempt };
-    const found = await connection.ask(() => client.files.openParentFiles(ref.job_id, request, { signal: stop }), stop);
-    const { gone, batch_id: batchId, run_id: runId, attempt, result, files = [] } = found;
+    const page = (from: number): Promise<ParentFiles> =>
+      connection.ask(() => client.files.openParentFiles(ref.job_id, { ...request, from }, { signal: stop }), stop);
+    const { gone, batch_id: batchId, run_id: runId, attempt, result, files = [], next } = await page(0);
+    for (let from = next; from !== undefined;) {
+      const more = await page(from);
+      if (more.gone !== undefined) return { gone: more.gone };
+      files.push(...(more.files ?? []));
+      from = more.next;
+    }
     if (gone !== undefined || batchId === undefined || runId === undefined || attempt === undefined || !result)
       return { gone: gone ?? 'the coordinator does not name them' };
-    const [file] = files;
-    if (file === undefined) return { result, telemetry: undefined, close: async () => {} };
-    if (filePathFault(file.path) !== undefined) return { gone: `the result names no file of the run: ${file.path}` };
-    if (file.url === undefined) {
-      const path = join(attemptDirectory(config.outputRoot, batchId, runId, attempt), file.path);
-      if (!(await exists(path))) return { gone: `${path} does not exist on runner "${config.id}"` };
-      return { result, telemetry: path, close: async () => {} };
-    }
-    const copy = `${directory}.parent.parquet`;
-    const close = (): Promise<void> => rm(copy, { force: true }).catch(() => {});
+    const foreign = files.find(({ path }) => filePathFault(path) !== undefined);
+    if (foreign !== undefined) return { gone: `the result names no file of the run: ${foreign.path}` };
+    return { result, files, directory: attemptDirectory(config.outputRoot, batchId, runId, attempt) };
+  }
+
+  /** Makes files in the place beside an attempt, which are removed at the end, or at once where the files of the run are gone. */
+  async #beside(
+    directory: string,
+    make: (place: ParentPlace) => Promise<Omit<ParentRun, 'close'> | Gone>,
+  ): Promise<ParentRun | Gone> {
+    const place = parentPlace(directory);
+    const close = (): Promise<void> => rm(dirname(place.files), { recursive: true, force: true }).catch(() => {});
     try {
-      await this.#download({ ...file, url: file.url }, copy, stop);
-      return { result, telemetry: copy, close };
+      // A runner that was killed has left those of its attempt.
+      await removeLeft(dirname(directory));
+      const made = await make(place);
+      if (!('gone' in made)) return { ...made, close };
+      await close();
+      return made;
     } catch (error) {
       await close();
+      throw error;
+    }
+  }
+
+  #absent = (path: string): Gone => ({ gone: `${path} does not exist on runner "${this.#options.config.id}"` });
+
+  /** Returns why the file is gone, if it is. A copy costs nothing where the file system shares blocks. */
+  async #copyFile(from: string, to: string): Promise<Gone | undefined> {
+    await mkdir(dirname(to), { recursive: true });
+    if (!(await exists(from))) return this.#absent(from);
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    return undefined;
+  }
+
+  /** Reads a file from the object store; returns why it is gone, if it is. */
+  async #fetch({ bytes, url = '', path }: ParentFile, to: string, stop: AbortSignal): Promise<Gone | undefined> {
+    try {
+      await this.#download({ bytes, url }, to, stop);
+      return undefined;
+    } catch (error) {
       const isGone = error instanceof Final && /NoSuchKey|status 404/.test(error.message);
-      if (isGone) return { gone: `${JSON.stringify(file.path)} is not in the object store any more` };
+      if (isGone) return { gone: `${JSON.stringify(path)} is not in the object store any more` };
       throw error;
     }
   }
 
   async #download(
-    { bytes = 0, url }: NonNullable<ParentFiles['files']>[number] & { url: string },
+    { bytes = 0, url }: { bytes: number | undefined; url: string },
     path: string,
     stop: AbortSignal,
   ): Promise<void> {
     const tries = { clock: this.#options.clock, stop };
     await mkdir(dirname(path), { recursive: true });
-    await rm(path, { force: true });
     const file = await open(path, 'wx', 0o600);
     try {
       for (let offset = 0; offset < bytes; offset += PART_BYTES) {

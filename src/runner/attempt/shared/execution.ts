@@ -7,7 +7,7 @@ import { ALONE, CONTAINED, SharedAttempt } from './shared-attempt.ts';
 
 /** The execution of a run as its study wants it, as far as the engine can. */
 export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor): Execution {
-  if (plan.isExtraction === true && site.parents !== undefined)
+  if ((plan.isComputed === true || plan.parent !== undefined) && site.parents !== undefined)
     return new ExtractedRun(site, plan, actor, site.parents);
   if (plan.isShared !== true) return new Attempt(site, plan, actor);
   const isContained = site.containers !== undefined && plan.container !== undefined;

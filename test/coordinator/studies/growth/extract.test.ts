@@ -234,7 +234,7 @@ describe('coordinator/studies/growth/extract', () => {
   it('refuses what cannot be computed, with the place and the remedy', async () => {
     const batch = await finished(2, ['a']);
     const say = (request: ExtractionRequest, of = batch) => refusal(scene.api.extractBatch(of, request));
-    expect(await say({})).to.match(/\/derived is missing, and so is `histories`/);
+    expect(await say({})).to.match(/\/derived is missing, and so are `histories` and `with`/);
     expect(await say({ derived: [{ name: 'p', take: 'max' }] })).to.match(/\/derived\/0/);
     expect(await say({ derived: [{ name: 'p', take: 'time', at: 'first(nz >' }] })).to.match(/\/derived\/0\/at/);
     expect(await say({ histories: [{ variable: 'nz', at: { points: [1, 1] } }] })).to.match(/\/histories\/0\/at/);
@@ -261,6 +261,78 @@ describe('coordinator/studies/growth/extract', () => {
     expect(warnings.filter(({ code }) => code === 'reduced-telemetry').map(({ detail }) => detail)).to.have.length(2);
     const exact = await scene.api.extractBatch(batch, { derived: [{ name: 'm', expression: 'outputs.miss * 2' }] });
     expect(exact.warnings ?? []).to.deep.equal([]);
+  });
+
+  it('executes a program in place of the simulation, where all files of a run are, and refuses what is not one', async () => {
+    const batch = await finished(2, ['a']);
+    await join('b');
+    const more = await scene.submit({ runs: 1 });
+    await claim('b');
+    await finish(more, 0, 'b', 1, { output_files: [`/out/${more}/00000000/attempt-1/plot.txt`] });
+    const say = (request: ExtractionRequest) => refusal(scene.api.extractBatch(batch, request));
+    expect(await say({ ...PEAK, with: { name: 'post' } })).to.match(/\/with is given beside `derived` or `histories`/);
+    expect(await say({ with: { name: 'python-functions-3.11' } })).to.match(/\/code is missing/);
+    expect(await say({ with: { name: 'post' }, code: 'YQ==' })).to.match(/\/code is not allowed/);
+    expect(await say({ ...PEAK, code: 'YQ==' })).to.match(/\/code is given without `with`/);
+    const sha256 = '0'.repeat(64);
+    expect(
+      await say({ with: { name: 'python-functions-3.11', code: { sha256, python: '3.11' } }, code: 'YQ==' }),
+    ).to.match(/\/with\/code\/sha256 is not the SHA-256/);
+
+    const asked: ExtractionRequest = { with: { name: 'post', version: 'v', timeout_seconds: 9 } };
+    // It has no telemetry: its files alone are on the runner.
+    const { batch_id: x1 } = await scene.api.extractBatch(more, asked);
+    const { config } = await scene.api.submission(x1);
+    expect(config.simulation).to.deep.equal({ name: 'post', version: 'v', duration_minutes: 1 });
+    expect(config.compute.job_timeout_seconds).to.equal(9);
+    expect(config).not.to.have.any.keys('derived', 'histories');
+    expect(await claim('a')).to.deep.equal([]);
+    expect(await claim('b')).to.deep.equal([0]);
+    const found = await scene.api.parentFiles(jobId(x1, 0), { runner_id: 'b', attempt: 1 });
+    expect(found.files).to.deep.equal([{ path: 'plot.txt' }]);
+    expect(await refusal(scene.api.rerunBatch(x1, { simulation_version: '2' }))).to.match(/changes an extraction/);
+    expect(await refusal(scene.api.rerunBatch(x1, { name: 'a b' }))).to.match(/\/name is not the name/);
+    expect(await codeOf(scene.api.auditBatch(x1, { fraction: 1 }))).to.equal('invalid-request');
+    expect(await scene.api.rerunBatch(x1, { name: 'again' })).to.include({ relation: 'extraction', total_jobs: 1 });
+  });
+
+  it('names the files of a run in pages, its telemetry first', async () => {
+    await join('a');
+    const batch = await scene.submit({ runs: 1 });
+    await claim('a');
+    const folder = `/out/${batch}/00000000/attempt-1`;
+    const output_files = Array.from({ length: 501 }, (_, at) => `${folder}/${at}.txt`);
+    await finish(batch, 0, 'a', 1, { ...telemetryOf(batch, 0), output_files });
+    const { batch_id: x1 } = await scene.api.extractBatch(batch, { with: { name: 'post' } });
+    await claim('a');
+    const page = (from: number) => scene.api.parentFiles(jobId(x1, 0), { runner_id: 'a', attempt: 1, from });
+    const [first, second] = [await page(0), await page(500)];
+    expect(first).to.include({ next: 500 });
+    expect(second).not.to.have.property('next');
+    const paths = [...(first.files ?? []), ...(second.files ?? [])].map(({ path }) => path);
+    expect(paths).to.deep.equal(['telemetry.parquet', ...output_files.map((it) => it.slice(folder.length + 1))]);
+  });
+
+  it('waits for the runner of the files to take the program, and says so', async () => {
+    const batch = await finished(1, ['a']);
+    await scene.api.register({
+      id: 'a',
+      instance: 'a-1',
+      capabilities: {
+        max_concurrent_jobs: 5,
+        cpu_cores: 0,
+        memory_gb: 0,
+        gpu_available: false,
+        supported_simulation_types: ['rocket'],
+        features: ['histories', 'extraction'],
+      },
+    });
+    await join('b');
+    const { batch_id: x1 } = await scene.api.extractBatch(batch, { with: { name: 'post' } });
+    expect(await claim('b')).to.deep.equal([]);
+    const [finding] = (await scene.api.findings(x1)).filter(({ code }) => code === 'files-elsewhere');
+    expect(finding?.message).to.match(/runner a, which does not take the simulation "post" and has the files/);
+    expect(finding?.remedy).to.match(/with "post" among its simulations/);
   });
 
   it('neither takes nor gives results of other studies', async () => {
