@@ -1,8 +1,12 @@
 /**
  * The first start of a store whose studies are not in the index of studies, as an older version, an import and a repair leave it: from starting the
- * process until `/healthz` answers, until a submission finds the study that it continues, and how long other requests take meanwhile.
+ * process until `/healthz` answers, until a submission finds the study that it continues, and how long other requests take meanwhile. Before
+ * these, the same in this process: processor time of the longest iteration of the event loop from the first step of the listing to the last.
  * `node dist/bench/unlisted.js [STUDIES]`.
  */
+import { cpSync } from 'node:fs';
+import { systemClock } from '../src/base/clock.ts';
+import { type Coordinator, openCoordinator } from '../src/coordinator/coordinator.ts';
 import { keys } from '../src/coordinator/kernel/storage/keys.ts';
 import { openStore } from '../src/coordinator/kernel/storage/open-store.ts';
 import { decodeSubmission, encodeSubmission } from '../src/coordinator/kernel/records/study-cache.ts';
@@ -13,10 +17,12 @@ import { inFolder, withCoordinatorOn } from './support/folder.ts';
 import { quantile } from './support/measure.ts';
 import { seedOutputs } from './support/seeded.ts';
 import { study } from './support/studies.ts';
+import { measureTasks } from './support/task-meter.ts';
 import { Wire } from './support/wire.ts';
 
 const STUDIES = Number(process.argv[2] ?? 100_000);
 const WRITTEN_AT_ONCE = 5_000;
+const ROUNDS = 3;
 
 /** Copies of one ended study, each of a version of its own, a second apart. Returns the first of them. */
 async function seedStudies(directory: string): Promise<Uuid> {
@@ -59,8 +65,37 @@ async function continued(wire: Wire, first: Uuid): Promise<void> {
   }
 }
 
+/** Waits until all studies are listed, beyond the time that a submission waits. */
+async function whole(coordinator: Coordinator): Promise<void> {
+  for (;;) {
+    try {
+      return await coordinator.parts.studyIndexing.whole();
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'unavailable') throw error;
+    }
+  }
+}
+
+/** Lists the studies of a copy of the directory in this process. */
+async function listed(directory: string): Promise<void> {
+  await inFolder(async (folder) => {
+    cpSync(directory, folder, { recursive: true });
+    const since = performance.now();
+    const coordinator = await openCoordinator(await openStore(folder), systemClock);
+    const openMs = performance.now() - since;
+    const tasks = await measureTasks(() => whole(coordinator));
+    const listedMs = performance.now() - since - openMs;
+    console.log(
+      `opened after ${openMs.toFixed(0)} ms, listed after another ${listedMs.toFixed(0)} ms; iterations of the event loop meanwhile: ` +
+        `longest ${tasks.longestCpuMs.toFixed(1)} ms of processor time, ${tasks.over10Ms} of ${tasks.iterations} over 10 ms; longest garbage collection ${tasks.longestGcMs.toFixed(1)} ms`,
+    );
+    await coordinator.close();
+  });
+}
+
 await inFolder(async (directory) => {
   const first = await seedStudies(directory);
+  for (let round = 0; round < ROUNDS; round += 1) await listed(directory);
   for (const start of ['first', 'second']) {
     const since = performance.now();
     await withCoordinatorOn(directory, async (coordinator) => {

@@ -265,6 +265,12 @@ export const Continuation = named(
         'The newest study of the same name, whose design differs; where `changed` is empty, a study of the same design whose canary study has failed.',
       ),
     ),
+    waiting: Type.Optional(
+      listOf(
+        uuid('A batch.'),
+        'The study and those of its extensions whose canary has failed, so that their runs wait for a release; absent where none does.',
+      ),
+    ),
     sentence: text('The same for people.'),
   }),
 );

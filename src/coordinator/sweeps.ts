@@ -76,7 +76,8 @@ async function latestInstant(store: Store): Promise<number> {
   let latestMs = -Infinity;
   const view = store.snapshot();
   try {
-    for await (const chunk of view.entries(allOf('batch'))) {
+    // A damaged study is left out: an earlier instant deletes nothing sooner.
+    for await (const chunk of view.entries(allOf('batch'), { onDamage: () => {} })) {
       for (const [, record] of chunk) {
         const { createdAtMs, endedAtMs } = decodeBatch(record).context;
         latestMs = Math.max(latestMs, createdAtMs, endedAtMs ?? 0);

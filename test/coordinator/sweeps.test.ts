@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { ClockLeap } from '../../src/coordinator/lifecycle.ts';
 import { LEAP_MS, SWEEP_MS } from '../../src/coordinator/sweeps.ts';
+import { DamagedStore } from '../support/damaged-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 import { study } from '../support/studies.ts';
@@ -66,6 +67,21 @@ describe('coordinator: deletion by age', () => {
     expect(leaps).to.deep.equal([]);
     await tickAfter(2 * SWEEP_MS);
     expect(isThere(batchId)).to.equal(true);
+  });
+
+  it('deletes old studies beside a damaged one, and starts with it where no instant was noted', async () => {
+    await start(Date.UTC(2026, 0, 1));
+    const [first, second, third] = [await endedStudy(), await endedStudy(), await endedStudy()];
+    disk.delete('!meta!instant');
+    const left = new Map(disk);
+    await coordinator.close();
+    disk = left;
+    const damaged = new Set([second, third].map((it) => `!batch!${it}`));
+    clock = new SimulatedClock({ nowMs: Date.UTC(2026, 1, 15), seed: 1 });
+    coordinator = await openCoordinator(new DamagedStore(disk, damaged), clock, { retainMs: 30 * DAY_MS });
+    await tickAfter(2 * SWEEP_MS);
+    await tickAfter(2 * SWEEP_MS);
+    expect([first, second, third].map(isThere)).to.deep.equal([false, true, true]);
   });
 
   it('waits again after each restart within the hour, also when studies were submitted meanwhile', async () => {

@@ -25,10 +25,12 @@ export class DamagedStore extends MemoryStore {
   override snapshot(): StoreView {
     const view = super.snapshot();
     const check = (key: string): void => this.#check(key);
+    const { damaged } = this;
     async function* checked(...of: Parameters<StoreView['entries']>): AsyncGenerator<readonly Entry[]> {
+      const onDamage = of[1]?.onDamage ?? check;
       for await (const chunk of view.entries(...of)) {
-        for (const [key] of chunk) check(key);
-        yield chunk;
+        for (const [key] of chunk) if (damaged.has(key)) onDamage(key);
+        yield chunk.filter(([key]) => !damaged.has(key));
       }
     }
     return {

@@ -9,9 +9,9 @@ def heavy(p):
     return {"y": 2 * p["mass"]}
 
 
-def flight(canary, **given):
+def flight(canary, runs=4, **given):
     inputs = {"mass": sb.Normal(50, 2), "g": 9.81}
-    return sb.Study("landing", simulation=heavy, inputs=inputs, runs=4, method="sobol", seed=3, policy=sb.Policy(canary=canary), **given)
+    return sb.Study("landing", simulation=heavy, inputs=inputs, runs=runs, method="sobol", seed=3, policy=sb.Policy(canary=canary), **given)
 
 
 def test_a_study_runs_after_its_nominal_run(program, folder):
@@ -33,5 +33,11 @@ def test_a_failed_corner_holds_the_runs_and_says_why_until_a_release(program, fo
     # The same cell again finds the same study, and neither waits for ever nor executes anything.
     again = study.run(workers=2).wait(timeout=300)
     assert (again.id, again.status) == (batch.id, "Pending")
+    assert f"4 runs of 1 study ({batch.id}) must wait, since the canary has failed" in capsys.readouterr().err
+    # More runs are an extension, whose canary study fails too.
+    more = flight("corners", runs=6).run(workers=2).wait(timeout=300)
+    assert more.id == batch.id
+    assert [one.refresh()["batch"]["canary_failed"] for one in (more, *more.extensions)] == [True, True]
+    assert "2 further runs; 4 runs of 1 study" in capsys.readouterr().err
     batch.release().wait(timeout=300)
     assert batch.refresh()["batch"]["completed_jobs"] + batch.refresh()["batch"]["failed_jobs"] == 4

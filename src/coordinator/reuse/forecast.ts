@@ -127,7 +127,7 @@ async function nearStudies({ store, share }: ForecastParts, simulation: string):
   const view = store.snapshot();
   try {
     let count = 0;
-    for await (const chunk of view.entries(allOf('batch'), { reverse: true, chunkSize: 64 })) {
+    for await (const chunk of view.entries(allOf('batch'), { reverse: true, chunkSize: 64, onDamage: () => {} })) {
       for await (const [, record] of share.paced(chunk)) {
         const state = decodeBatch(record);
         if (state.context.simulationName === simulation) near.push(state);

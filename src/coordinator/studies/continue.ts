@@ -1,8 +1,14 @@
 /** Submission that continues the study of the same design where there is one: amends its judgement and adds the runs that it lacks. */
 import type { Lanes } from '../../base/async/lanes.ts';
-import type { BatchSubmission, Continuation, SubmissionResponse, Uuid } from '../../contract/types.ts';
+import type {
+  BatchSubmission,
+  Continuation,
+  SubmissionResponse,
+  SubmissionWarning,
+  Uuid,
+} from '../../contract/types.ts';
 import { continuationHash } from '../../domain/identity/design.ts';
-import { awaitsCanaryStudy, hasFailedCanary } from '../../../machines/batch.ts';
+import { awaitsCanaryStudy, hasFailedCanary, pendingRuns } from '../../../machines/batch.ts';
 import {
   afterCanarySentence,
   amendedMembers,
@@ -16,10 +22,12 @@ import {
 } from '../../domain/identity/continuation.ts';
 import { AMENDED } from '../../domain/identity/members.ts';
 import { designEnd } from '../../domain/study/growth.ts';
-import type { BatchState } from '../kernel/actors/actor-kinds.ts';
+import { isDamage } from '../../domain/errors.ts';
+import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { familyEntries } from '../kernel/records/family.ts';
 import { submittedStudy } from '../kernel/records/study-cache.ts';
-import { newestOfDesign, newestOfName } from '../kernel/records/study-index.ts';
+import { damagedStudies, newestOfDesign, newestOfName } from '../kernel/records/study-index.ts';
+import type { StoreView } from '../kernel/storage/store.ts';
 import { amendWithin } from './amend.ts';
 import type { DeriveParts, GrowthOptions } from './growth/derive.ts';
 import { extendBatch } from './growth/extend.ts';
@@ -44,8 +52,13 @@ export async function continueStudy(
 ): Promise<SubmissionResponse> {
   await parts.studyIndexing.whole();
   return await parts.continuing.run(continuationHash(submission), async () => {
-    const { same, ...others } = await findStudy(parts, submission);
-    return same === undefined ? createStudy(parts, others, submission) : extendStudy(parts, same, submission, options);
+    const { same, damaged, ...others } = await findStudy(parts, submission);
+    const answer = await (same === undefined
+      ? createStudy(parts, others, submission)
+      : extendStudy(parts, same, submission, options));
+    return damaged.length === 0
+      ? answer
+      : { ...answer, warnings: [...(answer.warnings ?? []), damageWarning(damaged)] };
   });
 }
 
@@ -56,7 +69,20 @@ interface Found {
   failed: Uuid | undefined;
   /** The newest submitted study of the same name, as it was submitted, where there is none of the same design. */
   named: { id: Uuid; study: BatchSubmission } | undefined;
+  /** Studies that cannot be read, newest first: one of them may be that of the submission. */
+  damaged: readonly Uuid[];
 }
+
+/** Damaged studies that the warning names. */
+const MOST_DAMAGED = 5;
+
+const damageWarning = (damaged: readonly Uuid[]): SubmissionWarning => ({
+  code: 'study-damaged',
+  pointer: '',
+  detail:
+    `study ${damaged.slice(0, MOST_DAMAGED).join(', ')}${damaged.length > MOST_DAMAGED ? ' and others' : ''} cannot be read, since a record is damaged, and may be the one that this submission continues: ` +
+    'compare before you count runs twice; stop the coordinator and run `simbatch repair` to save what is left',
+});
 
 /** The studies as of one instant. */
 async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promise<Found> {
@@ -72,13 +98,24 @@ async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promi
       failed ??= context.batchId;
       return false;
     });
-    if (same !== undefined) failed = undefined;
-    const named = same === undefined ? await newestOfName(view, submission.name) : undefined;
-    if (named === undefined) return { same, failed, named };
-    const id = named.context.batchId;
-    return { same, failed, named: { id, study: submittedStudy({ read: (key) => view.get(key) }, id) } };
+    const damaged = await damagedStudies(view, MOST_DAMAGED + 1);
+    if (same !== undefined) return { same, failed: undefined, named: undefined, damaged };
+    return { same, failed, named: await namedStudy(view, submission.name), damaged };
   } finally {
     await view.close();
+  }
+}
+
+/** For the sentence alone: nothing is said about a study that cannot be read. */
+async function namedStudy(view: StoreView, name: string): Promise<Found['named']> {
+  try {
+    const state = await newestOfName(view, name);
+    if (state === undefined) return undefined;
+    const id = state.context.batchId;
+    return { id, study: submittedStudy({ read: (key) => view.get(key) }, id) };
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
   }
 }
 
@@ -120,9 +157,21 @@ async function extendStudy(
     extension = made;
   }
   const kept = keptMembers(parts.studyCache.wholeSubmission(context), submission);
-  const held = heldRuns(await familyStudies(parts, batchId));
-  const sentence = continuedSentence({ studyId: batchId, isCancelled, amended, kept, extension, held, wanted });
-  const about = { created: false, runs: held, amended, kept, changed: [], sentence };
+  const family = await familyStudies(parts, batchId);
+  const held = heldRuns(family);
+  const waiting = family.filter((it) => it.runs > 0);
+  const sentence = continuedSentence({
+    studyId: batchId,
+    isCancelled,
+    amended,
+    kept,
+    extension,
+    held,
+    wanted,
+    waiting,
+  });
+  const waits = waiting.length === 0 ? {} : { waiting: waiting.map((it) => it.batchId) };
+  const about = { created: false, runs: held, amended, kept, changed: [], ...waits, sentence };
   return {
     batch_id: batchId,
     total_jobs: context.totalJobs,
@@ -155,14 +204,22 @@ async function amendFamily(
   return AMENDED.filter((name) => changed.has(name));
 }
 
+interface FamilyStudy extends GrownMember {
+  batchId: Uuid;
+  /** Runs that wait for a release, since the canary has failed. */
+  runs: number;
+}
+
 /** The study and its extensions that exist, oldest first; a long family is read in slices of the event loop. */
-async function familyStudies(parts: DeriveParts, batchId: Uuid): Promise<GrownMember[]> {
-  const studies: GrownMember[] = [];
+async function familyStudies(parts: DeriveParts, batchId: Uuid): Promise<FamilyStudy[]> {
+  const studies: FamilyStudy[] = [];
   for await (const id of parts.share.paced(extensionsOf((key) => parts.groupCommit.read(key), batchId))) {
     const state = parts.directory.state('batch', id);
     if (state === undefined) continue;
-    const { context } = state;
-    studies.push({ submission: parts.studyCache.wholeSubmission(context), totalJobs: context.totalJobs });
+    const { value, context } = state;
+    const runs = !isTerminal(value) && hasFailedCanary(context) ? pendingRuns(context) : 0;
+    const submission = parts.studyCache.wholeSubmission(context);
+    studies.push({ batchId: id, submission, totalJobs: context.totalJobs, runs });
   }
   return studies;
 }

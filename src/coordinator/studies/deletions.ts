@@ -78,7 +78,8 @@ export async function sweepStudies(parts: SweepParts): Promise<void> {
   const before = clock.now() - retainMs;
   const snapshot = store.snapshot();
   try {
-    for await (const chunk of snapshot.entries(allOf('batch'))) {
+    // A damaged study stays, and keeps no other.
+    for await (const chunk of snapshot.entries(allOf('batch'), { onDamage: () => {} })) {
       for await (const [, record] of share.paced(chunk)) {
         if (purges.isStopped) return;
         const { value, context } = decodeBatch(record);

@@ -1,5 +1,6 @@
 /** How a submission continues a study of the same design: what is amended, how many runs are added, and the sentence about it. Pure. */
 import type { BatchSubmission } from '../../contract/types.ts';
+import { shortId } from '../ids.ts';
 import { plural } from '../plural.ts';
 import { designEnd } from '../study/growth.ts';
 import { differences, fixedMembers } from './design.ts';
@@ -80,6 +81,22 @@ export interface Continued {
   extension: { mode: 'continued' | 'replicate'; total_jobs: number; replicate?: number } | undefined;
   held: number;
   wanted: number;
+  /** Of the study and its extensions, those whose canary has failed, with the runs that wait for a release. */
+  waiting: readonly { batchId: string; runs: number }[];
+}
+
+/** Waiting batches that are named; further ones are counted. */
+const MOST_NAMED = 3;
+
+function waitingSentence(waiting: Continued['waiting']): string {
+  const runs = waiting.reduce((sum, it) => sum + it.runs, 0);
+  const named = waiting.slice(0, MOST_NAMED).map((it) => it.batchId);
+  const more = waiting.length > named.length ? ` and ${waiting.length - named.length} more` : '';
+  const [first = ''] = named;
+  return (
+    `${plural(runs, 'run')} of ${plural(waiting.length, 'study', 'studies')} (${named.join(', ')}${more}) must wait, since the canary has failed: ` +
+    `see why with \`simbatch findings ${shortId(first)}\`; then \`simbatch release ${shortId(first)}\`, or after a correction cancel it and execute its runs with \`simbatch rerun ${shortId(first)}\``
+  );
 }
 
 /** The sentence about a study that was continued. */
@@ -97,6 +114,7 @@ export function continuedSentence(it: Continued): string {
     const more = it.wanted < it.held ? `, more than the ${it.wanted} asked for` : '';
     parts.push(`it has ${plural(it.held, 'run')}${more}; nothing is executed`);
   }
+  if (it.waiting.length > 0) parts.push(waitingSentence(it.waiting));
   if (it.kept.length > 0) parts.push(`it keeps its ${memberNames(it.kept).join(', ')}`);
   return `study ${it.studyId} is continued: ${parts.join('; ')}`;
 }

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { ClaimResponse, EvidenceReport, StudySummary, Uuid } from '../../../src/contract/types.ts';
 import { jobId, shortId } from '../../../src/domain/ids.ts';
+import { codeDigest } from '../../../src/domain/study/function-code.ts';
 import { codeOf, ref, runs, Scene } from '../../support/scene.ts';
 import { study } from '../../support/studies.ts';
 import { settled } from '../../support/simulated-clock.ts';
@@ -78,6 +79,69 @@ describe('coordinator/studies/canary', () => {
     await claimed();
     await failRun(await canaryOf(first));
     expect(await scene.api.continueStudy(given)).to.include({ batch_id: first });
+  });
+
+  it('says of a continued study that its runs and those of an extension wait for a release, as long as they do', async () => {
+    const again = (runCount: number) =>
+      scene.api.continueStudy(study({ runs: runCount, maxRetries: 0, policy: { canary: 'nominal' } }));
+    const [first, canary] = await submitted();
+    await claimed();
+    await complete(canary, 0);
+    await claimed();
+    await complete(first, 0, 1, 2, 3);
+    const { continuation } = await again(6);
+    expect(continuation).to.not.have.property('waiting');
+    const { batch_id: extension } = continuation!.extension!;
+    expect(extension).to.not.equal(first);
+    await claimed();
+    await failRun(await canaryOf(extension));
+    for (const asked of [6, 4, 8]) {
+      const { sentence, waiting } = (await again(asked)).continuation!;
+      expect(waiting, `${asked} runs`).to.deep.equal([extension]);
+      expect(sentence).to.contain(
+        `2 runs of 1 study (${extension}) must wait, since the canary has failed: see why with \`simbatch findings ${shortId(extension)}\``,
+      );
+    }
+    // The remedy: the runs of the extension are executed with the corrected code, after a canary study of their own.
+    await scene.api.cancelBatch(extension);
+    expect((await again(8)).continuation).to.not.have.property('waiting');
+    const rerun = await scene.api.rerunBatch(extension, {});
+    await claimed();
+    await complete(await canaryOf(rerun.batch_id), 0);
+    await claimed();
+    await complete(rerun.batch_id, 4, 5);
+    expect(await scene.status(rerun.batch_id)).to.equal('Completed: 2 Completed');
+  });
+
+  it('says of a continued study whose own canary has failed that its runs wait, and that further ones are added', async () => {
+    const code = Buffer.from('def f(p): ...').toString('base64');
+    const simulation = { name: 'python-functions-3.11', code: { sha256: codeDigest(code), python: '3.11' } };
+    const again = (runCount: number) =>
+      scene.api.continueStudy({
+        ...study({ runs: runCount, maxRetries: 0, policy: { canary: 'nominal' }, config: { simulation } }),
+        code,
+      });
+    await scene.register('b', { slots: 50, types: [simulation.name] });
+    const failFunction = async (batch: Uuid): Promise<void> => {
+      const canary = await canaryOf(batch);
+      await scene.claimRaw('b', 1);
+      await scene.start(canary, 0, 'b');
+      await scene.fail(canary, 0, 'b', 1, 'invalid');
+    };
+    const { batch_id: first } = await again(4);
+    await failFunction(first);
+    const { continuation } = await again(6);
+    expect(continuation!.extension).to.include({ total_jobs: 2 });
+    expect(continuation!.waiting).to.deep.equal([first]);
+    expect(continuation!.sentence).to.contain(`2 further runs; 4 runs of 1 study (${first}) must wait`);
+    await failFunction(continuation!.extension!.batch_id);
+    const both = (await again(6)).continuation!;
+    expect(both.waiting).to.deep.equal([first, continuation!.extension!.batch_id]);
+    expect(both.sentence).to.contain(
+      `it has 6 runs; nothing is executed; 6 runs of 2 studies (${first}, ${continuation!.extension!.batch_id}) must wait`,
+    );
+    await scene.api.releaseBatch(first);
+    expect((await again(6)).continuation!.waiting).to.deep.equal([continuation!.extension!.batch_id]);
   });
 
   it('answers about the canary study itself as about chosen rows: no interval, no tolerance bound, no verdict', async () => {

@@ -111,7 +111,10 @@ describe('coordinator/studies/study-index', () => {
     scene.store.disk.delete(INDEXED_KEY);
     scene.store.disk.delete(keys.submission(id));
     await scene.restart();
-    expect(await continued({ runs: 2 })).to.equal(undefined);
+    const { continuation, warnings } = await go({ runs: 2 });
+    expect(continuation).to.include({ created: true });
+    expect(warnings![0]).to.include({ code: 'study-damaged' });
+    expect(warnings![0]!.detail).to.contain(`study ${id} cannot be read`);
     scene.store.disk.set(keys.submission(id), record);
     await scene.api.deleteBatch(id);
   });

@@ -23,6 +23,6 @@ def continued(batch: Batch, continuation: Mapping[str, Any], study: "StudyDescri
         warning = f"study {study.name!r} was cancelled; again=True runs it anew"
         batch.warnings.append(warning)
         print(f"simbatch: {warning}", file=sys.stderr)
-    elif continuation["amended"] or "extension" in continuation or continuation["kept"] or study.runs < continuation["runs"]:
+    elif continuation["amended"] or "extension" in continuation or continuation["kept"] or continuation.get("waiting") or study.runs < continuation["runs"]:
         print(f"simbatch: {continuation['sentence']}", file=sys.stderr)
     return batch

@@ -90,16 +90,15 @@ class Coordinator(Connection):
         answer = self._sent(study, again)
         continuation = answer.get("continuation")
         made = Batch(self, answer["batch_id"], study=study)
+        for one in answer.get("warnings") or ():
+            line = f'{argument_of(one["pointer"], study.pairs) or "study"}: {one["detail"]}'
+            made.warnings.append(line)
+            if one["code"] == "study-damaged" or "cannot meet" in line:
+                warnings.warn(line, stacklevel=3)
         if continuation is not None and not continuation["created"]:
             return continued(made, continuation, study)
         if continuation is not None and "previous" in continuation:
             print(f"simbatch: {continuation['sentence']}", file=sys.stderr)
-        made.warnings = [
-            f'{argument_of(one["pointer"], study.pairs)}: {one["detail"]}' for one in answer.get("warnings") or ()
-        ]
-        for line in made.warnings:
-            if "cannot meet" in line:
-                warnings.warn(line, stacklevel=3)
         return made
 
     def evaluator(

@@ -33,6 +33,9 @@ function studyKeys(batchId: Uuid, submission: BatchSubmission, seed: Seed): stri
   return groups.map((group) => keys.study(group, batchId));
 }
 
+/** The entry of a batch that could not be read when its turn came to be listed: its design and its name are not known. */
+export const damagedEntry = (batchId: Uuid): string => keys.study('damaged', batchId);
+
 /** Lists a new study, wherever the place of `INDEXED_KEY` is. */
 export function listStudy(turn: Turn, batchId: Uuid, submission: BatchSubmission, seed: Seed): void {
   for (const key of studyKeys(batchId, submission, seed)) turn.put(key, '');
@@ -40,6 +43,7 @@ export function listStudy(turn: Turn, batchId: Uuid, submission: BatchSubmission
 
 /** Removes the entries of a batch that is being deleted. */
 export function unlistStudy(turn: Turn, { batchId, parent }: Pick<BatchContext, 'batchId' | 'parent'>): void {
+  if (turn.read(damagedEntry(batchId)) !== undefined) turn.put(damagedEntry(batchId), null);
   const record = parent === undefined ? turn.read(keys.submission(batchId)) : undefined;
   if (record !== undefined) for (const key of entriesOf(batchId, record)) turn.put(key, null);
 }
@@ -65,6 +69,13 @@ export const newestOfDesign = (
 
 /** The newest submitted study with this name. */
 export const newestOfName = (view: StoreView, name: string) => newest(view, byName(name));
+
+/** The batches that could not be read when they were to be listed, newest first, at most as many. */
+export async function damagedStudies(view: StoreView, most: number): Promise<Uuid[]> {
+  for await (const chunk of view.entries(studiesOf('damaged'), { reverse: true, chunkSize: most }))
+    return chunk.slice(0, most).map(([key]) => listedBatch(key));
+  return [];
+}
 
 async function newest(view: StoreView, group: string, isWanted: (state: BatchState) => boolean = () => true) {
   for await (const chunk of view.entries(studiesOf(group), { reverse: true, chunkSize: 1 })) {

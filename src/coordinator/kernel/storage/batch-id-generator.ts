@@ -10,10 +10,13 @@ import type { StoreView } from './store.ts';
 export class BatchIdGenerator {
   #highest: Uuid = '';
 
-  /** Continues above the stored batches. */
+  /** Continues above the stored batches, of which the last may be damaged: its id is in its key. */
   async restore(snapshot: StoreView): Promise<void> {
-    for await (const [last] of snapshot.entries(allOf('batch'), { reverse: true, chunkSize: 1 })) {
-      if (last !== undefined) this.#highest = idOf(last[0]);
+    const found = (key: string): void => {
+      if (idOf(key) > this.#highest) this.#highest = idOf(key);
+    };
+    for await (const [last] of snapshot.entries(allOf('batch'), { reverse: true, chunkSize: 1, onDamage: found })) {
+      if (last !== undefined) found(last[0]);
       return;
     }
   }

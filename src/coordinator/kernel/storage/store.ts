@@ -13,8 +13,11 @@ export type { Entry };
 /** A view of the whole store as of one instant. Must be closed. Reads throw `store-damaged` for a damaged record. */
 export interface StoreView {
   get(key: string): string | undefined;
-  /** The entries of the range in key order, in chunks of about `chunkSize`. */
-  entries(range: KeyRange, options?: { chunkSize?: number; reverse?: boolean }): AsyncIterable<readonly Entry[]>;
+  /** The entries of the range in key order, in chunks of about `chunkSize`. With `onDamage` a damaged record is reported and left out of its chunk. */
+  entries(
+    range: KeyRange,
+    options?: { chunkSize?: number; reverse?: boolean; onDamage?: (key: string) => void },
+  ): AsyncIterable<readonly Entry[]>;
   /**
    * The entries of the range as lines in UTF-8, one chunk in memory of its own: key, tab, value, with line feeds between them. Faster than
    * `entries`: a chunk is verified at once. Only for keys and values without line feeds.

@@ -114,6 +114,22 @@ describe('coordinator/kernel/storage/checked-store', () => {
     expect(writes).to.have.length(1);
   });
 
+  it('leaves damaged records out of a range where it is asked to, and names them', async () => {
+    const { store, writes, disk } = held();
+    const written = store.write(['1', '2', '3'].map((at) => [`!batch!${at}`, at] as const));
+    await turns();
+    writes[0]!.end();
+    await written;
+    disk.set('!batch!2', disk.get('!batch!1')!);
+    const view = store.snapshot();
+    const named: string[] = [];
+    const found: (readonly [string, string])[] = [];
+    for await (const chunk of view.entries({ gte: '!batch!', lt: '!batch"' }, { onDamage: (key) => named.push(key) }))
+      found.push(...chunk);
+    expect(found.map(([, value]) => value)).to.deep.equal(['1', '3']);
+    expect(named).to.deep.equal(['!batch!2']);
+  });
+
   it('refuses a record whose value or key was changed, and names it', async () => {
     const { store, writes, disk } = held();
     const written = store.write([['!job!1', '{"mass":1234.5}']]);

@@ -1,6 +1,6 @@
 /** A store over an engine: seals each record with a checksum, verifies it on every read, and chains the group commits. */
 import { BytePauses } from '../../../../base/async/byte-pauses.ts';
-import { SimbatchError } from '../../../../domain/errors.ts';
+import { isDamage, SimbatchError } from '../../../../domain/errors.ts';
 import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, isFamilyKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
@@ -131,9 +131,10 @@ function checkedView(directory: string, view: EngineView): StoreView {
   const check = recordCheck(directory);
   return {
     get: (key) => check(key, readOf(directory, key, view)),
-    async *entries(range, options) {
+    async *entries(range, { onDamage, ...options } = {}) {
+      const checked = ([key, sealed]: Entry): Entry => [key, check(key, sealed) as string];
       for await (const chunk of view.entries(range, options)) {
-        yield chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]);
+        yield onDamage === undefined ? chunk.map(checked) : wholeOnes(chunk, checked, onDamage);
       }
     },
     async *lines(range, options) {
@@ -143,6 +144,22 @@ function checkedView(directory: string, view: EngineView): StoreView {
     },
     close: () => view.close(),
   };
+}
+
+function wholeOnes(
+  chunk: readonly Entry[],
+  checked: (entry: Entry) => Entry,
+  onDamage: (key: string) => void,
+): Entry[] {
+  return chunk.flatMap((entry) => {
+    try {
+      return [checked(entry)];
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      onDamage(entry[0]);
+      return [];
+    }
+  });
 }
 
 /** Reads a record. @throws SimbatchError `store-damaged` where the engine cannot read its block */
