@@ -96,8 +96,10 @@ function constantWarning(constant: readonly string[]): Warning[] {
 }
 
 function reasonForNone({ failing, passing }: { failing: number; passing: number }, varying: number): string | null {
-  if (failing < LEAST_GROUP) return `${failing} runs fail, ${LEAST_GROUP} are needed`;
-  if (passing < LEAST_GROUP) return `${passing} runs pass, ${LEAST_GROUP} are needed`;
+  if (failing < LEAST_GROUP)
+    return `${failing === 1 ? '1 run fails' : `${failing} runs fail`}, ${LEAST_GROUP} are needed`;
+  if (passing < LEAST_GROUP)
+    return `${passing === 1 ? '1 run passes' : `${passing} runs pass`}, ${LEAST_GROUP} are needed`;
   return varying === 0 ? 'no parameter varies' : null;
 }
 

@@ -100,6 +100,7 @@ export function conclude(evidence: StudyEvidence, situation: StudySituation): St
     level: rule.level,
     isAlike: rule.say === sayAlike,
     blocked: it.blocked,
+    canary: situation.findings.find(({ code }) => code === 'canary-running')?.study,
     requirement: rule.requirement?.(it),
   };
   return {

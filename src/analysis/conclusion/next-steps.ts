@@ -18,6 +18,8 @@ interface Decided {
   level: AnswerLevel;
   isAlike: boolean;
   blocked: Finding | undefined;
+  /** The canary study that the runs wait for. */
+  canary: Uuid | undefined;
   /** The requirement that the sentence is about. */
   requirement: RequirementEvidence | undefined;
 }
@@ -45,7 +47,12 @@ const BY_LEVEL: Readonly<Record<AnswerLevel, (evidence: StudyEvidence, decided: 
     read(evidence),
   ],
   blocked: (evidence, { blocked }) => unblock(evidence, blocked),
-  running: (evidence, decided) => [follow(evidence), ...violating(evidence, decided), ...showFailed(evidence)],
+  running: (evidence, decided) => [
+    ...(decided.canary === undefined ? [] : [showCanary(decided.canary)]),
+    follow(evidence),
+    ...violating(evidence, decided),
+    ...showFailed(evidence),
+  ],
   cancelled: (evidence, decided) => [
     ...violating(evidence, decided),
     ...rerunCancelled(evidence),

@@ -80,7 +80,7 @@ export function sensitivity({
 }
 
 function reasonForNone(n: number, y: Float64Array, varying: number): string | null {
-  if (n < LEAST_FOR_RANKS) return `${n} runs have a value, ${LEAST_FOR_RANKS} are needed`;
+  if (n < LEAST_FOR_RANKS) return `${n === 1 ? '1 run has' : `${n} runs have`} a value, ${LEAST_FOR_RANKS} are needed`;
   if (isConstant(y)) return `the output is ${y[0]} in all ${n} runs`;
   return varying === 0 ? 'no parameter varies' : null;
 }

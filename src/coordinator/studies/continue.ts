@@ -80,7 +80,7 @@ const damageWarning = (damaged: readonly Uuid[]): SubmissionWarning => ({
   code: 'study-damaged',
   pointer: '',
   detail:
-    `study ${damaged.slice(0, MOST_DAMAGED).join(', ')}${damaged.length > MOST_DAMAGED ? ' and others' : ''} cannot be read, since a record is damaged, and may be the one that this submission continues: ` +
+    `study ${damaged.slice(0, MOST_DAMAGED).join(', ')}${damaged.length > MOST_DAMAGED ? ' and others' : ''} cannot be read, since a record is damaged, and may be the study of this submission: ` +
     'compare before you count runs twice; stop the coordinator and run `simbatch repair` to save what is left',
 });
 

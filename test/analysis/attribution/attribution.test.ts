@@ -79,7 +79,7 @@ describe('analysis/attribution', () => {
       attribution({ groups: Int8Array.from(groups), parameters: [column('a', groups.length, value)] });
     expect(of([1, 1, 1, 1, 0, 0, 0, 0, 0], (i) => i).reason).to.equal('4 runs fail, 5 are needed');
     expect(of([0, 1, 1, 1, 1, 1, -1, -1, -1, -1], (i) => i)).to.deep.include({
-      reason: '1 runs pass, 5 are needed',
+      reason: '1 run passes, 5 are needed',
       parameters: [],
     });
     expect(of([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], () => 3).reason).to.equal('no parameter varies');

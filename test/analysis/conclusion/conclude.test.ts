@@ -225,6 +225,15 @@ describe('analysis/conclusion', () => {
     expect(next[1]!.action.page).to.equal(`/#/batches/${BATCH}/explore?select=p.wind_speed%3A23..`);
   });
 
+  it('the first step of a study that waits for its canary study shows that one', () => {
+    const findings = [{ ...finding('canary-running'), severity: 'waiting' as const, study: BATCH }];
+    const { next } = answer({ runs: times(9, 'open'), situation: { status: 'Pending', findings } });
+    expect(next.map(({ action }) => action.command)).to.deep.equal([
+      'simbatch status 019a0000-0000',
+      'simbatch watch 019a0000-0000',
+    ]);
+  });
+
   it('the condition of the violating runs selects exactly these', () => {
     const values: Run[] = [1, 5, 9, 14, 20, Number.NaN, 'terminated', 'crashed', 'open'];
     for (const condition of ['<= 9', '< 9', '>= 9', '> 9', '== 9', '!= 9'])

@@ -58,6 +58,7 @@ describe('web: canary studies', () => {
       .waitFor();
     await page.getByText('Waits for', { exact: true }).waitFor();
     await page.getByRole('link', { name: canary.slice(0, 13) }).waitFor();
+    await page.getByRole('link', { name: 'Show the canary study' }).waitFor();
     await coordinator.resumeBatch(canary);
     await page.getByText(/^OK: all 6 runs completed/).waitFor();
     await page.getByText('canary-passed').waitFor();

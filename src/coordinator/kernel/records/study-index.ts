@@ -33,7 +33,7 @@ function studyKeys(batchId: Uuid, submission: BatchSubmission, seed: Seed): stri
   return groups.map((group) => keys.study(group, batchId));
 }
 
-/** The entry of a batch that could not be read when its turn came to be listed: its design and its name are not known. */
+/** The entry of a batch that could not be read when the studies were listed: its design and its name are not known. */
 export const damagedEntry = (batchId: Uuid): string => keys.study('damaged', batchId);
 
 /** Lists a new study, wherever the place of `INDEXED_KEY` is. */
