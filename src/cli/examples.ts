@@ -28,7 +28,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'token create': ['simbatch token create --scope read,submit --name anna --expires 90'],
   'token list': ['simbatch token list -o wide'],
   'token revoke': ['simbatch token revoke 3f2a9c01'],
-  init: ['simbatch init sim.py'],
+  init: [
+    'simbatch init sim.py --vary 5% --require "range_m > 75"',
+    'simbatch init case.nml -- ./sim {file}',
+    'simbatch init -- ./sim --speed {speed=30}',
+  ],
   submit: ['simbatch submit --check study.yaml', 'simbatch submit study.yaml --watch'],
   watch: ['simbatch watch latest --strict'],
   wait: ['simbatch wait $(simbatch submit study.yaml -o name) --timeout 2h'],

@@ -8,7 +8,7 @@ export const EXIT = {
   failed: 1,
   /** A watched study ended Failed or Cancelled, or its canary has failed and its runs wait. */
   studyFailed: 2,
-  /** With --strict: the study is Completed, but some of its runs failed. */
+  /** With --strict: the study is Completed, but some of its runs failed. `try`, `init`: the run gave no output. */
   runsFailed: 3,
   /** `verdict`, and the end of a watched study: a requirement is violated; `audit`: a repeated run differs. */
   requirementViolated: 4,

@@ -19,8 +19,13 @@ const environment = (extra: Record<string, string>): Record<string, string | und
 });
 
 /** Runs a command to its end. */
-export async function simbatch(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+export async function simbatch(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd: string = process.cwd(),
+): Promise<Outcome> {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

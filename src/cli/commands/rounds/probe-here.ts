@@ -18,7 +18,7 @@ import { Failure } from '../../failure.ts';
 import { interruptible, RunsProgress } from '../../points/persist.ts';
 import { plural } from '../../terminal/format.ts';
 import { note } from '../../terminal/output.ts';
-import { openLocalSite } from '../runs/local-site.ts';
+import { openLocalSite } from '../runs/local/site.ts';
 import { TRIAL_SEED } from '../runs/try.ts';
 
 export interface LocalProbe {

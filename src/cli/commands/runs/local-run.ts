@@ -45,14 +45,14 @@ export function localCommand(name: string, summary: string): OutputCommand {
   return command;
 }
 
-/** Executes the run, prints its telemetry on stderr and its result in the format of `--output`, and sets the exit code. */
+/** Executes the run, prints its telemetry on stderr and its result in the format of `--output`, sets the exit code, and returns the end. */
 export async function executeLocally(
   runConfig: JobRunConfig,
   study: Pick<BatchSubmission, 'config' | 'code'> | undefined,
   options: LocalOptions,
-): Promise<void> {
+): Promise<AttemptEnd> {
   // Loaded on demand, so that other commands start fast.
-  const { openLocalSite } = await import('./local-site.ts');
+  const { openLocalSite } = await import('./local/site.ts');
   const { freePlace, LiveTelemetry, runDirectory } = await import('../../../runner/local-run.ts');
   const name = runConfig.metadata.simulation_name;
   const directory =
@@ -92,6 +92,7 @@ export async function executeLocally(
       process.stderr.write(`${failure.message}\n`);
   }
   if (failure !== undefined) process.exitCode = failure.exitCode;
+  return end;
 }
 
 /** A run that did not succeed, as the failure of the command; its exit code is that of docs/runner.md. */

@@ -6,11 +6,14 @@ import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { JobRunConfig } from '../../../contract/types.ts';
 import { systemClock } from '../../../base/clock.ts';
+import type { BatchSubmission } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { integerBetween } from '../../options.ts';
 import { note } from '../../terminal/output.ts';
 import { loadStudy, requireDrawn } from '../../study/check-study.ts';
+import { givenOutputs, NO_OUTPUT } from './local/first-run.ts';
+import { entrypointBeside } from '../../init/entrypoint-beside.ts';
 import { executeLocally, localCommand } from './local-run.ts';
 import type { LocalOptions } from './local-run.ts';
 
@@ -34,9 +37,25 @@ export function tryCommand(): Command {
           `the study does not hold run ${options.run} of its design of ${runs} runs; choose another with --run`,
         );
       }
-      await executeLocally(runConfigOf(options.run, config), submission, options);
+      const entrypoint =
+        isConfigured(options) || submission.code ? undefined : entrypointBeside(file, config.simulation.name);
+      const given = entrypoint === undefined ? options : { ...options, entrypoint: [entrypoint] };
+      const end = await executeLocally(runConfigOf(options.run, config), submission, given);
+      if (end.type !== 'complete' || givenOutputs(end.result.metadata).size > 0) return;
+      note(NO_OUTPUT);
+      process.exitCode = EXIT.runsFailed;
     });
 }
+
+/** True where the user says what is executed. */
+const isConfigured = ({ entrypoint, config }: LocalOptions): boolean =>
+  entrypoint !== undefined ||
+  config !== undefined ||
+  process.env['SVC_RUNNER_ENTRYPOINT'] !== undefined ||
+  process.env['SVC_RUNNER_ENGINES'] !== undefined;
+
+/** Run 0 of a study that was checked. */
+export const firstRunConfig = (study: unknown): JobRunConfig => runConfigOf(0, (study as BatchSubmission).config);
 
 function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>['submission']['config']): JobRunConfig {
   const seed = config.monte_carlo.seed ?? TRIAL_SEED;

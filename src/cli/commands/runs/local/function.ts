@@ -1,11 +1,11 @@
 /** The function that a study carries, executed on this machine for a person: consent, engine, file. */
-import type { BatchSubmission } from '../../../contract/types.ts';
-import type { Python } from '../../../runner/launch/engine.ts';
-import type { Engine } from '../../../runner/config/config.ts';
-import { FunctionFiles } from '../../../runner/functions/function-files.ts';
-import type { LocalRun } from '../../../runner/local-run.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { Failure } from '../../failure.ts';
+import type { BatchSubmission } from '../../../../contract/types.ts';
+import type { Python } from '../../../../runner/launch/engine.ts';
+import type { Engine } from '../../../../runner/config/config.ts';
+import { FunctionFiles } from '../../../../runner/functions/function-files.ts';
+import type { LocalRun } from '../../../../runner/local-run.ts';
+import { EXIT } from '../../../exit-codes.ts';
+import { Failure } from '../../../failure.ts';
 
 export interface LocalFunction {
   engine: Engine;
@@ -33,7 +33,7 @@ export async function localFunction(
   const identity = study?.config.simulation.code;
   const data = study?.code;
   if (identity === undefined || data === undefined) return undefined;
-  const { functionEngine } = await import('../../../runner/functions/engine.ts');
+  const { functionEngine } = await import('../../../../runner/functions/engine.ts');
   const engine = await functionEngine(python);
   if ('fault' in engine) throw new Failure(EXIT.configuration, `the function cannot be executed: ${engine.fault}`);
   if (engine.name !== simulation) {

@@ -1,20 +1,20 @@
 /** The place where runs are executed on this machine for a person: settings, engine, interpreter, code. Loaded on demand. */
-import { systemClock } from '../../../base/clock.ts';
-import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../contract/types.ts';
-import { SimbatchError } from '../../../domain/errors.ts';
-import type { ExecutionSite } from '../../../runner/attempt/execution-site.ts';
-import type { AttemptEnd } from '../../../runner/attempt/outcome.ts';
-import { EngineCodes } from '../../../runner/code/engine-codes.ts';
-import { resolveConfig, type Engine, type RunnerConfig } from '../../../runner/config/config.ts';
-import { chooseEngine, findPython } from '../../../runner/launch/engine.ts';
-import { inheritedEnvironment } from '../../../runner/launch/environment.ts';
-import { ONLY_COLD } from '../../../runner/launch/launchers.ts';
-import { runLocally } from '../../../runner/local-run.ts';
-import { createLog } from '../../../runner/log.ts';
-import { openProcessTools } from '../../../runner/processes/process-tools.ts';
-import { Waits } from '../../../runner/waits.ts';
-import { configSources } from '../pool/runner.ts';
-import { localFunction, requireConsent } from './local-function.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import type { BatchSubmission, CodeIdentity, JobRunConfig } from '../../../../contract/types.ts';
+import { SimbatchError } from '../../../../domain/errors.ts';
+import type { ExecutionSite } from '../../../../runner/attempt/execution-site.ts';
+import type { AttemptEnd } from '../../../../runner/attempt/outcome.ts';
+import { EngineCodes } from '../../../../runner/code/engine-codes.ts';
+import { resolveConfig, type Engine, type RunnerConfig } from '../../../../runner/config/config.ts';
+import { chooseEngine, findPython } from '../../../../runner/launch/engine.ts';
+import { inheritedEnvironment } from '../../../../runner/launch/environment.ts';
+import { ONLY_COLD } from '../../../../runner/launch/launchers.ts';
+import { runLocally } from '../../../../runner/local-run.ts';
+import { createLog } from '../../../../runner/log.ts';
+import { openProcessTools } from '../../../../runner/processes/process-tools.ts';
+import { Waits } from '../../../../runner/waits.ts';
+import { configSources } from '../../pool/runner.ts';
+import { localFunction, requireConsent } from './function.ts';
 
 export interface LocalSite {
   config: RunnerConfig;
