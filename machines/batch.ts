@@ -50,6 +50,7 @@ const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType
   RELEASE: 'released',
   CANCEL: 'cancelled',
   CLOSE: 'closed',
+  EXTEND: 'extended',
   SETTLE: 'settled',
   CANARY_LATE: 'canary-late',
   JOBS_CHANGED: 'max-failures',
@@ -85,7 +86,7 @@ const growth = {
   CLOSE: { guard: 'growing', actions: ['close', 'note', 'emitClosed'] },
 } as const;
 
-/** A state that is left no more. It is not final for XState, because an ended study can be amended. */
+/** An end. It is not final for XState, because an ended study can be amended, and some extended. */
 const END = { meta: { isEnd: true } } as const;
 
 /** The event with which enough canary runs are Completed, and the first with which they cannot be any more. */
@@ -108,6 +109,7 @@ export const batchMachine = setup({
     tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
     stopsByItself: ({ context }) => context.stopWhen !== undefined && !context.cancelRequested,
     growing: ({ context }) => context.growing === true,
+    extendable: ({ context: c, event }) => event.type === 'EXTEND' && event.runs > 0 && c.budget !== undefined,
     mayGrow: ({ context: c, event }) =>
       event.type === 'APPEND' && c.growing === true && event.count > 0 && c.totalJobs + event.count <= (c.budget ?? 0),
     notPaused: ({ context }) => context.pausedAtMs === undefined,
@@ -173,6 +175,17 @@ export const batchMachine = setup({
       waitingSinceMs: undefined,
       endedAtMs: isIdle(context) ? event.now : context.endedAtMs,
     })),
+    extend: assign(({ context: c, event }) =>
+      event.type !== 'EXTEND'
+        ? c
+        : {
+            growing: true,
+            budget: (c.budget ?? 0) + event.runs,
+            extensions: [...(c.extensions ?? []), event.runs],
+            endedAtMs: undefined,
+            waitingSinceMs: event.now,
+          },
+    ),
     amend: assign(({ context, event }) =>
       event.type !== 'AMEND'
         ? context
@@ -190,6 +203,7 @@ export const batchMachine = setup({
       now: event.now,
     })),
     emitClosed: emit(({ context, event }) => flow('batch.closed', context, event)),
+    emitExtended: emit(({ context, event }) => flow('batch.extended', context, event)),
     settle: assign(({ event }) => ({ settledAtRunId: event.type === 'SETTLE' ? event.runId : undefined })),
     emitCancelling: emit(({ context, event }): BatchFact => ({
       type: 'batch.cancelling',
@@ -308,7 +322,9 @@ export const batchMachine = setup({
     },
     Completed: {
       ...END,
-      description: 'All runs have ended, and at least one has a result; or the study has no runs.',
+      description:
+        'All runs have ended, and at least one has a result; or the study has no runs. A study of rare events may be extended.',
+      on: { EXTEND: { guard: 'extendable', target: 'Running', actions: ['extend', 'note', 'emitExtended'] } },
     },
     Failed: { ...END, description: 'All runs have ended, and none has a result.' },
     Cancelled: { ...END, description: 'The study was cancelled, and all its runs have ended.' },

@@ -89,6 +89,7 @@ export const INITIAL_COUNTERS = {
   blockedAtMs: undefined,
   history: undefined,
   growing: undefined,
+  extensions: undefined,
   rounds: undefined,
   rowsLost: undefined,
   waitingSinceMs: undefined,

@@ -22,6 +22,8 @@ export type BatchEvent =
   | { type: 'APPEND'; count: number; now: number }
   /** No further round follows. */
   | { type: 'CLOSE'; now: number }
+  /** Its algorithm may append so many more runs. */
+  | { type: 'EXTEND'; runs: number; now: number }
   | AmendEvent;
 
 /** The requirements, outputs and labels of the study are replaced. */
@@ -61,7 +63,7 @@ export interface BatchEnded {
   now: number;
 }
 
-/** The assignment of runs was paused, resumed, or extended beyond the canary runs; these have ended; or no round follows. */
+/** The assignment of runs was paused, resumed, or released beyond the canary runs; these have ended; no round follows, or further ones may. */
 export interface BatchFlow {
   type:
     | 'batch.paused'
@@ -70,7 +72,8 @@ export interface BatchFlow {
     | 'batch.canary-passed'
     | 'batch.canary-failed'
     | 'batch.canary-late'
-    | 'batch.closed';
+    | 'batch.closed'
+    | 'batch.extended';
   batchId: Uuid;
   now: number;
 }

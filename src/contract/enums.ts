@@ -114,6 +114,7 @@ export const BATCH_HISTORY_TYPES = [
   'precise',
   'cancelled',
   'closed',
+  'extended',
   'amended',
 ] as const;
 export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];

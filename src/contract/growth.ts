@@ -14,7 +14,7 @@ export const ExtendRequest = named(
   submitted({
     runs: Type.Optional(
       int32(
-        '`monte_carlo`, `quasi_monte_carlo`: the number of runs of the whole design, required. `latin_hypercube`: the runs of the next replicate; as many as before without it.',
+        '`monte_carlo`, `quasi_monte_carlo`: the number of runs of the whole design, required. `latin_hypercube`: the runs of the next replicate; as many as before without it. `rare_event`: the number of further draws of a confirmed study, or of runs by which the budget of one that was not reached grows; required.',
         { minimum: 1 },
       ),
     ),
@@ -27,15 +27,16 @@ const { continuation: _, ...created } = SubmissionResponse.properties;
 
 export const ExtendResponse = named(
   'ExtendResponse',
-  'The created batch, and how it continues the design.',
+  'The created batch, and how it continues the design; of a study of rare events that study, opened again.',
   answered({
     ...created,
     mode: enumOf(
-      ['continued', 'replicate'],
-      '`continued`: further runs of the same design. `replicate`: an independent randomisation, since the strata of a Latin hypercube depend on its number of runs.',
+      ['continued', 'replicate', 'reopened'],
+      '`reopened`: a study of rare events takes further rounds. `continued`: further runs of the same design. `replicate`: an independent randomisation, since the strata of a Latin hypercube depend on its number of runs.',
     ),
     run_ids: Type.Optional(text('The runs of the design that it holds; with `continued`.')),
     replicate: Type.Optional(int32('The replicate; with `replicate`.')),
+    budget: Type.Optional(int32('The most runs that the study may have now; with `reopened`.')),
   }),
 );
 export type ExtendResponse = Static<typeof ExtendResponse>;

@@ -320,6 +320,25 @@ describe('machines/batch', () => {
     expect(outcome(growing('Running', 'FF'), close).after.value).to.equal('Failed');
   });
 
+  it('takes EXTEND after the end of a study that grew, and none of another one', () => {
+    const extend = (runs: number): BatchEvent => ({ type: 'EXTEND', runs, now: NOW });
+    const ended = (value: BatchStatus, changes: object = { budget: 5 }) =>
+      batchMachine.resolveState({ value, context: { ...batchOf(value, 'DF').context, endedAtMs: NOW, ...changes } });
+    const first = outcome(ended('Completed'), extend(3));
+    expect([first.after.value, first.facts]).to.deep.equal(['Running', ['extended']]);
+    expect(first.after.context).to.deep.include({
+      ...{ budget: 8, extensions: [3], growing: true, waitingSinceMs: NOW, endedAtMs: undefined },
+      history: { entries: [{ atMs: NOW, type: 'extended' }], omitted: 0 },
+    });
+    expect(first.after.can(extend(3)), 'while it is open').to.equal(false);
+    const closed = outcome(first.after, { type: 'CLOSE', now: NOW });
+    expect(closed.facts).to.deep.equal(['closed', 'ended Completed']);
+    expect(outcome(closed.after, extend(2)).after.context).to.deep.include({ budget: 10, extensions: [3, 2] });
+    expect(ended('Completed').can(extend(0)), 'no run').to.equal(false);
+    expect(ended('Completed', {}).can(extend(3)), 'a number of runs that is fixed').to.equal(false);
+    expect([ended('Failed').can(extend(3)), ended('Cancelled').can(extend(3))]).to.deep.equal([false, false]);
+  });
+
   it('takes SETTLE while it runs and stops when settled; the cancelled runs leave it Completed', () => {
     const settle: BatchEvent = { type: 'SETTLE', runId: 0, now: NOW };
     const stopping = (value: BatchStatus, runs: string, changes: object = { stopWhen: 'settled' }) => {

@@ -90,10 +90,12 @@ export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string,
   for (const [id, { value }] of batches) {
     insist(open.has(id) === !isTerminal(value), () => `batch ${id} is ${value}; its open key ${open.has(id)}`);
   }
-  for (const [id, { value }] of [...batches, ...jobs]) {
-    const before = ends.get(id);
-    insist(before === undefined || before === value, () => `${id} was ${before} and is ${value}`);
-    if (isTerminal(value)) ends.set(id, value);
+  for (const [id, { value, context }] of [...batches, ...jobs]) {
+    // An extended study has an end after each extension.
+    const end = 'extensions' in context ? `${id} ${context.extensions!.length}` : id;
+    const before = ends.get(end);
+    insist(before === undefined || before === value, () => `${end} was ${before} and is ${value}`);
+    if (isTerminal(value)) ends.set(end, value);
   }
   checkFamilies(
     disk,

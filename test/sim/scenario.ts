@@ -161,9 +161,11 @@ export class Stage {
     this.#engine.holdProbability = 1;
     const world = new SimulatedClock({ nowMs: this.#world.now(), seed: 1 });
     // Its promise never settles when a write is held.
-    openCoordinator(this.#openStore({}), world, { interpreter: this.#interpreter }).catch((error: unknown) =>
-      this.#fail(`a recovery failed: ${String(error)}`),
-    );
+    openCoordinator(this.#openStore({}), world, {
+      interpreter: this.#interpreter,
+      // A worker of this process would outlive its coordinator.
+      computesInWorker: false,
+    }).catch((error: unknown) => this.#fail(`a recovery failed: ${String(error)}`));
     for (let turns = this.dice.int(30); turns > 0; turns -= 1) await Promise.resolve();
     this.#crash();
   }

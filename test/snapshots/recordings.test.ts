@@ -30,7 +30,9 @@ describe('the recordings', () => {
       const snapshot = await open(text);
       if (snapshot.kind === 'scenario') {
         const isOver = OVER.includes(snapshot.end.value);
-        expect(nextEvents(snapshot.machine, snapshot.end).length === 0).to.equal(isOver);
+        // A study that grew may be extended after its end.
+        const next = nextEvents(snapshot.machine, snapshot.end).filter(({ event }) => !event.startsWith('EXTEND'));
+        expect(next.length === 0).to.equal(isOver);
         return;
       }
       const store = new MemoryStore(new Map([[keys.meta('format'), '1']]));

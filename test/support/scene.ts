@@ -69,6 +69,9 @@ export class Scene {
   /** Crashes the coordinator, and opens another one on the same disk. */
   async restart(options: MemoryStoreOptions = {}): Promise<void> {
     this.store.crash();
+    // The thread of its answers ends with the process.
+    const { thread } = this.api.parts.answers;
+    if (thread.worker !== undefined) await thread.stop();
     this.store = new MemoryStore(this.store.disk, options);
     await this.#begin(this.store);
   }

@@ -50,6 +50,11 @@ def test_a_rare_violation_is_bounded_by_one_study_and_by_two(program, folder):
     assert both["studies"] == [batch.id, second.id] == second.rare_event()["studies"]
     assert both["lower"] == min(answer["lower"], second.rare_event(combined=False)["lower"])
     assert "rare-one-study" not in [one["code"] for one in both["warnings"]]
+    more = batch.extend(300)
+    assert more.id == batch.id and not more.ended
+    later = more.wait(PATIENCE_S, progress=False).rare_event()
+    assert (later["reason"], later["runs"]) == ("confirmed", both["runs"] + 600)
+    assert both["lower"] < later["lower"] < 2.33e-4 < later["upper"] < both["upper"]
     alone = study(isolation="shared", seed=3, rare={"population": 100, "tune_runs": 50, "confirm_runs": 200, "studies": 1})
     third = alone.run(workers=2).wait(PATIENCE_S, progress=False)
     assert third.repeats == [] and third.rare_event()["studies"] == [third.id]

@@ -60,6 +60,11 @@ export class Search {
     return this.levels.length === 0 ? null : this.levels.reduce((product, it) => product * (it.reached / it.n), 1);
   }
 
+  /** True when it has as many levels as a search may have. */
+  get hasAllLevels(): boolean {
+    return this.levels.length === MAX_LEVELS;
+  }
+
   /** The size of the steps of the next round. */
   get lambda(): number {
     return Math.exp(this.#logLambda);
@@ -82,8 +87,7 @@ export class Search {
       this.found = found;
       return undefined;
     }
-    if (this.levels.length === MAX_LEVELS || nextRun + population + reserveOf(this.#settings) > budget)
-      return 'not-reached';
+    if (this.hasAllLevels || nextRun + population + reserveOf(this.#settings) > budget) return 'not-reached';
     const b = thresholdOf(scores, need);
     const before = this.levels.at(-1);
     if (b === undefined || (before !== undefined && b <= before.b)) return 'plateau';

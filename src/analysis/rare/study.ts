@@ -9,7 +9,7 @@ import { fitProposal } from './fit.ts';
 import { IndependentDraws, type WeightedViolations } from './independent.ts';
 import { Proposal } from './proposal.ts';
 import { Search } from './search.ts';
-import { type RareSettings, TUNE_ROUNDS, violates } from '../../domain/study/rare-event/settings.ts';
+import { reserveOf, type RareSettings, TUNE_ROUNDS, violates } from '../../domain/study/rare-event/settings.ts';
 import { slopeOf } from './slope.ts';
 import type { RareEnd, RarePhase } from '../../contract/enums.ts';
 
@@ -50,6 +50,7 @@ interface Results {
 }
 
 export class RareStudy {
+  /** An extension raises the confirming runs and the budget. */
   readonly settings: RareSettings;
   readonly #draws: RareDraws;
   readonly #independent = new IndependentDraws();
@@ -58,6 +59,7 @@ export class RareStudy {
   #reason: RareEnd | undefined;
   #runs = 0;
   #rounds = 0;
+  #extensions = 0;
   #search: Search | undefined;
   #proposal: Proposal | undefined;
   /** The guess of the probability for the axes of the next tuning round. */
@@ -70,7 +72,7 @@ export class RareStudy {
   constantScore: number | undefined;
 
   constructor(settings: RareSettings, draws: RareDraws) {
-    this.settings = settings;
+    this.settings = { ...settings };
     this.#draws = draws;
   }
 
@@ -80,6 +82,35 @@ export class RareStudy {
 
   get reason(): RareEnd | undefined {
     return this.#reason;
+  }
+
+  /** How often it was extended. */
+  get extensions(): number {
+    return this.#extensions;
+  }
+
+  /** The least number of runs by which it can be extended now: by further draws of a confirmation, or a search up to its next level; undefined where it cannot. */
+  get leastExtension(): number | undefined {
+    if (this.#reason === 'confirmed') return 1;
+    if (this.#reason !== 'not-reached' || this.#search!.hasAllLevels) return undefined;
+    const { population, budget } = this.settings;
+    return this.#runs + population + reserveOf(this.settings) - budget;
+  }
+
+  /**
+   * Continues after an end: with so many more draws of the same attempt, whose bets and clip stay, or with a search that may take so many more
+   * runs. The bounds of a confirmation hold at every number of draws, so that they may be looked at before.
+   * @throws RangeError for fewer than `leastExtension`, and at another end
+   */
+  extend(runs: number): void {
+    if (!(runs >= (this.leastExtension ?? Infinity))) throw new RangeError(`the study is not extended by ${runs} runs`);
+    const isConfirmed = this.#reason === 'confirmed';
+    this.#extensions += 1;
+    this.#reason = undefined;
+    this.#phase = isConfirmed ? 'confirm' : 'search';
+    this.settings.budget += runs;
+    if (isConfirmed) this.settings.confirmRuns += runs;
+    else this.#nextLevel();
   }
 
   /** Runs and rounds that it has taken. */

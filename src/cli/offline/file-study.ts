@@ -6,7 +6,7 @@ import type { Warning } from '../../analysis/warning.ts';
 import { listed } from '../../analysis/wording.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
-import { type RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
+import { type RunSelection, runsHeld, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
@@ -46,7 +46,9 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
   const selection =
     config === undefined || isPart
       ? undefined
-      : selectedRuns(config.monte_carlo, given === undefined ? described?.total_jobs : given.runs_override);
+      : given === undefined
+        ? runsHeld(config.monte_carlo, described!.total_jobs!)
+        : selectedRuns(config.monte_carlo, given.runs_override);
   const { absent, all } = withAbsentRuns(path, layout, selection);
   const { enabled = false, shadow = false, conditions = [] } = config?.early_termination ?? {};
   const { table, knowsTelemetry, ambiguous } = await readTable(path, file, {

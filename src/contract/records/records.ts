@@ -157,6 +157,9 @@ export const BatchRecord = Type.Object({
       description: 'True while rounds of runs may be appended. Absent otherwise.',
     }),
   ),
+  extensions: Type.Optional(
+    fixedList(count('The runs by which a study of rare events was extended after an end, in order; absent: none.')),
+  ),
   rounds: Type.Optional(count('Rounds that were appended; absent: none.')),
   rowsLost: Type.Optional(count('Runs of its rounds whose rows damage has lost, counted by a repair; absent: none.')),
   codes: Type.Optional(fixedList(StoredCode)),

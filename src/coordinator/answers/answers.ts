@@ -32,7 +32,7 @@ import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { AnalysisThread, type AnalysisThreadHooks } from './analysis-thread.ts';
 import { RowReadings } from './row-readings.ts';
-import { type RareCheck, type RareOutcome, RareRounds } from './worker/rare-rounds.ts';
+import { type RareCheck, type RareExtension, type RareOutcome, RareRounds } from './worker/rare-rounds.ts';
 import { RoundCache } from './worker/round-rows.ts';
 import { TableAnswers } from './table-answers.ts';
 import type { ExtractedBatch } from './table-request.ts';
@@ -88,6 +88,7 @@ export class Answers {
   readonly #inline: RareRounds | undefined;
   /** Answers by question, the last used at the end. */
   readonly #entries = new Map<string, Entry>();
+  #isClosed = false;
   #bytes = 0;
   #waiting = 0;
   /** Counts the answers that may differ although the versions of their studies are the same. */
@@ -154,12 +155,17 @@ export class Answers {
 
   /** The next round of a study of rare events. @throws SimbatchError `unavailable` when the worker ends meanwhile */
   nextRareRound(batchId: Uuid): Promise<RareOutcome> {
-    return this.#inline?.next(batchId) ?? this.thread.call('nextRareRound', batchId);
+    return this.#rare((it) => it.next(batchId)) ?? this.thread.call('nextRareRound', batchId);
+  }
+
+  /** How such a study can be extended after its end, likewise. */
+  rareExtension(batchId: Uuid): Promise<RareExtension> {
+    return this.#rare((it) => it.extension(batchId)) ?? this.thread.call('rareExtension', batchId);
   }
 
   /** The rounds of such a study against those that are computed again, likewise. */
   checkRareRounds(batchId: Uuid): Promise<RareCheck> {
-    return this.#inline?.check(batchId) ?? this.thread.call('checkRareRounds', batchId);
+    return this.#rare((it) => it.check(batchId)) ?? this.thread.call('checkRareRounds', batchId);
   }
 
   /** Takes the facts of a group that is on disk. */
@@ -167,8 +173,17 @@ export class Answers {
     this.#readings.ended.committed(facts);
   }
 
+  /** Computes on this thread, where no worker does; the end of the readings is refused as the worker's is. */
+  #rare<T>(compute: (rounds: RareRounds) => Promise<T>): Promise<T> | undefined {
+    if (this.#inline === undefined) return undefined;
+    return compute(this.#inline).catch((error: unknown) => {
+      throw this.#isClosed ? new SimbatchError('unavailable', 'the coordinator is stopping', { cause: error }) : error;
+    });
+  }
+
   /** Stops the worker; its questions are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.thread.stop();
     await this.#readings.closeAll();
   }

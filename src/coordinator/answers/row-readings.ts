@@ -42,6 +42,8 @@ export interface ReadingHead {
   reusedRuns: number;
   /** The versions of the code that were started; absent: none is known. */
   codes?: readonly CodeIdentity[];
+  /** The runs by which it was extended; absent: it was not. */
+  extensions?: readonly number[];
   /** Of an adaptive study: its rounds, which the worker reads. */
   rounds?: RoundLookup;
 }
@@ -125,8 +127,19 @@ export class RowReadings {
     try {
       const state = readBatch(view, batchId);
       const { samplingScheme, configHash, totalJobs, cancelRequested: isCancelled, endedAtMs } = state.context;
-      const { completed, failed, timedOut, cancelled, createdAtMs, timeLimitMs, codes, labels, judgement, reused } =
-        state.context;
+      const {
+        completed,
+        failed,
+        timedOut,
+        cancelled,
+        createdAtMs,
+        timeLimitMs,
+        codes,
+        labels,
+        judgement,
+        reused,
+        extensions,
+      } = state.context;
       const reading = this.#next++;
       this.#readings.set(reading, { view, batchId, rows: this.#rowsOf(view, batchId), histories: new Map() });
       return {
@@ -143,6 +156,7 @@ export class RowReadings {
         endedAtMs,
         openRuns: totalJobs - completed - failed - timedOut - cancelled,
         reusedRuns: reused ?? 0,
+        ...(extensions === undefined ? {} : { extensions }),
         ...(judgement === undefined ? {} : { amended: { labels, judgement } }),
         ...(codes === undefined ? {} : { codes: codes.map(({ identity }) => identity) }),
       };

@@ -4,6 +4,7 @@
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import type { NotificationInput } from '../../../machines/notification/context.ts';
+import type { Uuid } from '../../contract/types.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 import type { NotificationReceiver } from './receivers.ts';
 
@@ -13,10 +14,10 @@ export const MOST_WAITING = 1_000;
 type Announced = Pick<NotificationInput, 'eventId' | 'eventType' | 'batchId' | 'settled' | 'finding'>;
 
 /** The event that a fact announces. Its id follows from the study, so that the same event is never announced twice. */
-function eventOf(fact: Fact): Announced | undefined {
+function eventOf(fact: Fact, turn: Turn): Announced | undefined {
   switch (fact.type) {
     case 'batch.ended':
-      return { eventId: `${fact.batchId}.ended`, eventType: 'study.ended', batchId: fact.batchId };
+      return { eventId: endIdOf(fact.batchId, turn), eventType: 'study.ended', batchId: fact.batchId };
     case 'batch.blocked':
       return {
         eventId: `${fact.batchId}.blocked.${String(fact.now)}`,
@@ -37,6 +38,12 @@ function eventOf(fact: Fact): Announced | undefined {
   }
 }
 
+/** An extended study ends once more. */
+function endIdOf(batchId: Uuid, turn: Turn): string {
+  const { extensions = [] } = turn.state('batch', batchId)?.context ?? {};
+  return extensions.length === 0 ? `${batchId}.ended` : `${batchId}.ended.${extensions.length}`;
+}
+
 /** `waiting`: the number of notifications in memory, those of this turn included. */
 export function announce(
   receivers: readonly NotificationReceiver[],
@@ -47,7 +54,7 @@ export function announce(
   if (receivers.length === 0) return;
   let isDropped = false;
   for (const fact of facts) {
-    const event = eventOf(fact);
+    const event = eventOf(fact, turn);
     if (event === undefined) continue;
     const study = turn.state('batch', event.batchId)?.context.name ?? '';
     for (const receiver of receivers) {

@@ -179,7 +179,7 @@ export function samples(
   { from = 0, to = Infinity }: { from?: number; to?: number } = {},
 ): AsyncIterable<string> {
   const { sampler, selection } = parts.studyCache.of(readBatch(parts.store, batchId).context);
-  const end = Math.min(to, sampler.runs);
+  const end = Math.min(to, (selection.ranges.at(-1)?.last ?? -1) + 1);
   const range = RunSelection.between(Math.min(from, end), end);
   return parts.share.paced(designText(sampler, format, selection.intersection(range)));
 }

@@ -52,7 +52,8 @@ export class RareEvents {
   }
 
   committed(facts: readonly Fact[]): void {
-    for (const fact of facts) if (fact.type === 'batch.opened') this.#wake(fact.batchId);
+    for (const fact of facts)
+      if (fact.type === 'batch.opened' || fact.type === 'batch.extended') this.#wake(fact.batchId);
   }
 
   tick(): void {

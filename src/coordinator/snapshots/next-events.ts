@@ -119,6 +119,9 @@ function batchEvents(c: BatchContext): Labelled[] {
           ['CLOSE', { type: 'CLOSE', now }],
         ] satisfies Labelled[])
       : []),
+    ...(c.budget !== undefined && c.growing === undefined
+      ? [['EXTEND: a study of rare events takes further runs', { type: 'EXTEND', runs: 1, now }] satisfies Labelled]
+      : []),
     ['RELEASE: the runs after the canary runs', { type: 'RELEASE', now }],
     ...(c.canaryBatch === undefined
       ? []

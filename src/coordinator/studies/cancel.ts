@@ -1,10 +1,14 @@
-/** Cancels a job or a batch. Cancelling a cancelled one again succeeds; other terminal states refuse. */
+/**
+ * Cancels a job or a batch. Cancelling a cancelled one again succeeds; other terminal states refuse. The first of the studies that were submitted
+ * together takes the others along, as far as they are open.
+ */
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Batch, Job, Uuid } from '../../contract/types.ts';
 import { toBatch, toJob } from '../kernel/records/to-resource.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
+import { ledBy } from '../kernel/records/family.ts';
 import { batchOrThrow, jobOrThrow } from '../kernel/records/lookup.ts';
 
 interface CancelParts {
@@ -14,15 +18,17 @@ interface CancelParts {
 
 export function cancelBatch(parts: CancelParts, batchId: Uuid, reason?: string): Promise<Batch> {
   return parts.turns.run('cancel-batch', (turn) => {
-    const { value } = batchOrThrow(turn, batchId);
-    if (value !== 'Cancelled') {
-      if (!turn.accepts('batch', batchId, { type: 'CANCEL', reason, now: turn.now })) {
-        throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);
-      }
-      turn.send('batch', batchId, { type: 'CANCEL', reason, now: turn.now });
+    const read = (key: string): string | undefined => turn.read(key);
+    const { value, context } = batchOrThrow(turn, batchId);
+    const event = { type: 'CANCEL', reason, now: turn.now } as const;
+    const open = ledBy(read, context).filter((it) => turn.accepts('batch', it, event));
+    if (open.length === 0 && value !== 'Cancelled')
+      throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);
+    for (const it of open) {
+      turn.send('batch', it, event);
       turn.deliverFacts();
     }
-    return toBatch(batchOrThrow(turn, batchId), (key) => turn.read(key));
+    return toBatch(batchOrThrow(turn, batchId), read);
   });
 }
 

@@ -30,7 +30,7 @@ import { damagedStudies, newestOfDesign, newestOfName } from '../kernel/records/
 import type { StoreView } from '../kernel/storage/store.ts';
 import { amendWithin } from './amend.ts';
 import type { DeriveParts, GrowthOptions } from './growth/derive.ts';
-import { extendBatch } from './growth/extend.ts';
+import { extendDesign } from './growth/extend.ts';
 import { submit } from './submit.ts';
 
 /** Studies of a family that are amended in one turn, so that none holds the event loop for long. */
@@ -153,7 +153,7 @@ async function extendStudy(
       warnings: _,
       estimated_completion_time_mins: __,
       ...made
-    } = await extendBatch(parts, batchId, { runs }, options);
+    } = await extendDesign(parts, batchId, { runs }, options);
     extension = made;
   }
   const kept = keptMembers(parts.studyCache.wholeSubmission(context), submission);

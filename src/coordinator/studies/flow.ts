@@ -7,6 +7,7 @@ import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
 import { takeBack, type WaitingParts } from '../runs/waiting-runs.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
+import { ledBy } from '../kernel/records/family.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
 
 interface FlowParts extends IdempotencyParts, WaitingParts {
@@ -31,7 +32,10 @@ export const releaseBatch = (parts: FlowParts, batchId: Uuid, reason?: string, r
     repeat,
   );
 
-/** Sends the event. An open batch that does not take it is in the requested state already, and is returned unchanged. */
+/**
+ * Sends the event, also to the studies that the batch leads. An open batch that does not take it is in the requested state already, and is
+ * returned unchanged.
+ */
 function send(
   parts: FlowParts,
   operation: string,
@@ -41,17 +45,21 @@ function send(
 ): Promise<Batch> {
   return parts.turns.run(operation, (turn) =>
     once(parts, turn, repeat, () => {
-      const before = batchOrThrow(turn, batchId);
+      const read = (key: string): string | undefined => turn.read(key);
+      const { value, context } = batchOrThrow(turn, batchId);
       const event = eventAt(turn.now);
-      if (isTerminal(before.value)) {
+      const open = ledBy(read, context).filter((it) => !isTerminal(batchOrThrow(turn, it).value));
+      if (open.length === 0) {
         const verb = event.type.toLowerCase();
-        throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${before.value}`);
+        throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${value}`);
       }
-      const after = turn.trySend('batch', batchId, event);
-      // Runs that wait on runners would otherwise start after the pause.
-      if (event.type === 'PAUSE') takeBack(parts, turn, { batchId });
+      for (const it of open) {
+        turn.trySend('batch', it, event);
+        // Runs that wait on runners would otherwise start after the pause.
+        if (event.type === 'PAUSE') takeBack(parts, turn, { batchId: it });
+      }
       turn.deliverFacts();
-      return toBatch(after === undefined ? before : batchOrThrow(turn, batchId), (key) => turn.read(key));
+      return toBatch(batchOrThrow(turn, batchId), read);
     }),
   );
 }

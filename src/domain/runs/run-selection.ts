@@ -180,3 +180,7 @@ export function beyondDesign(selection: RunSelection, runs: number): string | un
   const design = runs === 0 ? 'has no runs' : `has ${runs} ${runs === 1 ? 'run' : 'runs'} (0 to ${runs - 1})`;
   return `has the part "${textOf(beyond)}", but the design ${design}; select runs of the design, or raise monte_carlo.runs`;
 }
+
+/** The runs that an existing batch holds, of which there are `total`. An extended study of rare events has more than the `runs` of its design. */
+export const runsHeld = (design: Parameters<typeof selectedRuns>[0], total: number): RunSelection =>
+  typeof design.run_ids === 'string' ? selectedRuns(design, total) : RunSelection.between(0, total);

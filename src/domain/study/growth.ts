@@ -50,7 +50,7 @@ export function extensionOf(
     throw new SimbatchError(
       'not-extendable',
       submission.config.adaptive?.algorithm === 'rare_event'
-        ? 'the rounds of a study of rare events follow from its submission, and it is not extended; submit it with more `confirm_runs`, with a larger budget, or with another seed'
+        ? 'the batch repeats runs of a study of rare events; extend that study'
         : 'the runs of an adaptive study are appended in rounds, up to its budget; submit a study with a larger one',
     );
   }

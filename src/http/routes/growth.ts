@@ -20,7 +20,8 @@ export const growthRoutes = [
     path: '/batches/{batch_id}/pause',
     operationId: 'pauseBatch',
     summary: 'Pause a batch',
-    description: 'No new runs are assigned; running ones continue.',
+    description:
+      'No new runs are assigned; running ones continue. The first of several studies that were submitted together takes the others along.',
     scope: 'submit',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
@@ -33,7 +34,8 @@ export const growthRoutes = [
     path: '/batches/{batch_id}/resume',
     operationId: 'resumeBatch',
     summary: 'Resume a paused batch',
-    description: 'Runs are assigned again.',
+    description:
+      'Runs are assigned again, also of the studies that were submitted with it, where it is the first of them.',
     scope: 'submit',
     headers: IDEMPOTENCY,
     response: batches.Batch,
@@ -84,7 +86,7 @@ export const growthRoutes = [
     operationId: 'extendBatch',
     summary: 'Extend a study',
     description:
-      'Creates a batch with more runs of the same design: further runs, or for a Latin hypercube the next replicate.',
+      'Creates a batch with more runs of the same design: further runs, or for a Latin hypercube the next replicate. A study of rare events is opened again.',
     scope: 'submit',
     body: { schema: growth.ExtendRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,

@@ -197,7 +197,8 @@ export const studiesRoutes = [
     path: '/batches/{batch_id}/cancel',
     operationId: 'cancelBatch',
     summary: 'Cancel a batch',
-    description: 'Every job that has not ended becomes Cancelled; running simulations are killed.',
+    description:
+      'Every job that has not ended becomes Cancelled; running simulations are killed. The first of several studies that were submitted together takes the others along.',
     scope: 'submit',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     response: batches.Batch,

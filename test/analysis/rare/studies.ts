@@ -6,7 +6,7 @@ import { CLASS_CODES, type RunClass } from '../../../src/analysis/table/run-clas
 import type { BatchSubmission, RareEventAnswer } from '../../../src/contract/types.ts';
 import type { RoundHead, RoundLookup } from '../../../src/domain/adaptive/rows.ts';
 import { NormalSpace } from '../../../src/domain/sampling/normal-space.ts';
-import { rareBudget, type RareSource } from '../../../src/domain/study/rare-event/settings.ts';
+import type { RareSource } from '../../../src/domain/study/rare-event/settings.ts';
 
 /** The end of a run: its output, or its class where it has none. */
 export type RunEnd = number | Exclude<RunClass, 'ok'> | 'no-output';
@@ -54,13 +54,17 @@ export interface RareStudyMade {
   parameters: Readonly<Record<string, number>>[];
 }
 
-/** Makes a study to its end. */
-export function madeRareStudy(submission: BatchSubmission, simulate: Simulate): RareStudyMade {
+/** Makes a study to its end. `extensions`: the runs by which it is extended after each of its first ends. */
+export function madeRareStudy(
+  submission: BatchSubmission,
+  simulate: Simulate,
+  extensions: readonly number[] = [],
+): RareStudyMade {
   const { config, requirements } = submission;
   const space = new NormalSpace(config.dispersions, config.correlations ?? []);
   const width = space.names.length;
   const rounds = new Rounds(width);
-  const source: RareSource = { submission, seed: BigInt(config.monte_carlo.seed ?? 0), rounds };
+  const source: RareSource = { submission, seed: BigInt(config.monte_carlo.seed ?? 0), rounds, extensions };
   const score = scoresUnder(requirements![0]!, config.adaptive!.unknown ?? 'unknown');
   const scores: number[] = [];
   const made: Readonly<Record<string, number>>[] = [];
@@ -76,9 +80,9 @@ export function madeRareStudy(submission: BatchSubmission, simulate: Simulate): 
       const code = CLASS_CODES[hasOutput || end === 'no-output' ? 'ok' : end];
       scores.push(score(code, hasOutput ? end : Number.NaN, false)!);
     }
-    if (scores.length > rareBudget(config)) throw new RangeError('the study is beyond its budget');
+    if (scores.length > replay.study.settings.budget) throw new RangeError('the study is beyond its budget');
     rounds.add(next.firstRun, next.count, next.rows);
-    replay.advance(rounds, (run) => scores[run]);
+    replay.advance(source, (run) => scores[run]);
   }
   const answer = (runs = scores.length): RareEventAnswer => {
     const known = runs === scores.length ? rounds : rounds.upTo(runs);

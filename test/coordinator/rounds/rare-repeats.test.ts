@@ -13,7 +13,7 @@ import { concluded } from '../../../src/analysis/questions.ts';
 import { repeatSeed } from '../../../src/domain/study/rare-event/repeats.ts';
 import { answerOf, work } from '../../support/rare-work.ts';
 import { rareStudy } from '../../support/rounds.ts';
-import { Scene } from '../../support/scene.ts';
+import { codeOf, Scene } from '../../support/scene.ts';
 
 async function ask<T>(scene: Scene, name: QuestionName, batchId: Uuid): Promise<T> {
   const answer = await scene.api.parts.answers.ask({ name, batchId, query: {} }, { waitMs: 60_000 });
@@ -126,11 +126,43 @@ describe('coordinator/rounds/rare-repeats', () => {
     expect(judged).to.include({ verdict: 'not-shown', reason: 'one-study' });
   });
 
-  it('is not extended, and the refusal names the members to submit it with', async () => {
-    const { batch_id: batch } = await submitted({});
-    const refusal = await scene.api.extendBatch(batch, { runs: 5_000 }).catch((error: unknown) => error);
-    expect(refusal).to.include({ code: 'not-extendable' });
-    expect((refusal as Error).message).to.include('submit it with more `confirm_runs`');
+  it('are paused, resumed and cancelled with the first one, and any other alone', async () => {
+    const { studies } = await submitted({ studies: 3 });
+    const [first, second, third] = studies as [Uuid, Uuid, Uuid];
+    const states = async (member: 'paused' | 'status'): Promise<unknown[]> =>
+      Promise.all(studies!.map(async (it) => (await scene.api.batch(it)).batch[member]));
+    await scene.api.pauseBatch(first, 'later');
+    expect(await states('paused')).to.deep.equal([true, true, true]);
+    expect((await scene.api.batch(third)).batch.pause_reason).to.equal('later');
+    await scene.register('lab', { slots: 10 });
+    expect((await scene.claimRaw('lab', 10)).assignments).to.deep.equal([]);
+    await scene.api.resumeBatch(first);
+    expect(await states('paused')).to.deep.equal([undefined, undefined, undefined]);
+    await scene.api.pauseBatch(second);
+    expect(await states('paused')).to.deep.equal([undefined, true, undefined]);
+    await scene.api.cancelBatch(third, 'alone');
+    expect(await states('status')).to.deep.equal(['Pending', 'Pending', 'Cancelled']);
+    await scene.api.cancelBatch(first, 'all');
+    expect(await states('status')).to.deep.equal(['Cancelled', 'Cancelled', 'Cancelled']);
+    expect((await scene.api.batch(second)).batch.cancel_reason).to.equal('all');
+    await scene.restart();
+    expect(await states('status')).to.deep.equal(['Cancelled', 'Cancelled', 'Cancelled']);
+    // Twice is not an error.
+    await scene.api.cancelBatch(first);
+    expect(await codeOf(scene.api.pauseBatch(first))).to.equal('illegal-transition');
+  });
+
+  it('are reached by the first one when it has ended itself', async () => {
+    const { studies } = await submitted({ limit: 3.5, studies: 2 });
+    const [first, second] = studies as [Uuid, Uuid];
+    await scene.api.pauseBatch(second);
+    await work(scene, first);
+    await scene.api.resumeBatch(first);
+    expect((await scene.api.batch(second)).batch.paused).to.equal(undefined);
+    const cancelled = await scene.api.cancelBatch(first, 'enough');
+    expect([cancelled.id, cancelled.status]).to.deep.equal([first, 'Completed']);
+    expect((await scene.api.batch(second)).batch.status).to.equal('Cancelled');
+    expect(await codeOf(scene.api.cancelBatch(first))).to.equal('illegal-transition');
   });
 
   it('has no verdict on a requirement that was amended afterwards', async () => {

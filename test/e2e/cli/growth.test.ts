@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { capabilities } from '../../support/fake-api.ts';
 import { post } from '../../support/http.ts';
 import { serving, simbatch, type Serving } from '../../support/program.ts';
+import { rareStudy } from '../../support/rounds.ts';
 import { study } from '../../support/studies.ts';
 
 describe('cli: studies that grow', () => {
@@ -48,6 +49,27 @@ describe('cli: studies that grow', () => {
     expect(shown).to.match(new RegExp(`^has rerun +${rerun}$`, 'm'));
     expect(shown).to.match(new RegExp(`^has comparison +${comparison}$`, 'm'));
     expect((await simbatch(['status', rerun, ...endpoint])).stdout).to.match(new RegExp(`^rerun of +${first}$`, 'm'));
+  });
+
+  it('reaches the studies that were submitted with a study of rare events, and refuses to extend one that is open', async () => {
+    const file = join(folder, 'rare.json');
+    await writeFile(file, JSON.stringify(rareStudy({ studies: 2 })));
+    const { studies } = await json('submit', file);
+    const [first, second] = studies as [string, string];
+    const paused = await simbatch(['pause', first, ...endpoint]);
+    expect(paused.stdout).to.equal(`study ${first} is Pending, paused\n`);
+    expect(paused.stderr).to.include(`the same holds for study ${second}, which was submitted with it`);
+    expect((await json('status', second)).batch.paused).to.equal(true);
+    const refused = await simbatch(['extend', first, '--runs', '100', ...endpoint]);
+    expect(refused).to.include({ stdout: '' });
+    expect(refused.stderr).to.match(/is not extended: study \S+ is Pending, and rounds are appended until its end/);
+    const asked = await simbatch(['cancel', first, ...endpoint]);
+    expect(asked.stderr).to.match(
+      /cancel study \S+ "a study" and 1 study submitted with it: 200 runs that have not ended/i,
+    );
+    const cancelled = await simbatch(['cancel', first, '--yes', ...endpoint]);
+    expect(cancelled.stdout).to.equal(`study ${first} is Cancelled\n`);
+    expect(cancelled.stderr).to.include(`study ${second}, which was submitted with it, is cancelled too`);
   });
 
   it('creates one study for repeated commands with one key, and explains a refusal', async () => {

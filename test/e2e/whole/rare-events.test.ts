@@ -1,6 +1,6 @@
 /**
  * A study of rare events with a real coordinator and a real runner, both killed with SIGKILL in each phase: its rows and its answer are to the bit
- * the same as in a study that was never killed.
+ * the same as in a study that was never killed, also of one that is extended after its end.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,6 +12,7 @@ import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { Job, Uuid } from '../../../src/contract/types.ts';
 import { madeRareStudy } from '../../analysis/rare/studies.ts';
+import { simbatch } from '../../support/program.ts';
 import { rareStudy } from '../../support/rounds.ts';
 import { type RunnerProcess, Site } from '../../support/runner-process.ts';
 import { insist } from '../support.ts';
@@ -125,6 +126,25 @@ writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ y:
     const parts = never.parts.map((it) => ({ ...it, batch_id: batch }));
     expect(answer).to.deep.equal({ ...never, batch_id: batch, studies: [batch], parts });
     expect(answer.reason).to.equal('confirmed');
+    // More draws after the end, with one more death of each.
+    const extended = await simbatch(['extend', batch, '--runs', '140', '--endpoint', client.endpoint]);
+    expect(extended.stdout, extended.stderr).to.match(
+      /^study \S+ takes up to 140 further runs; the budget is now [\d,]+ runs\n$/,
+    );
+    await until(batch, (it) => it.total > jobs.length && it.ended > jobs.length);
+    await killCoordinator();
+    await killRunner();
+    await until(batch, (it) => it.isOver);
+    const further = madeRareStudy(submission, ({ a = 0, b = 0 }) => (a + b) / Math.SQRT2, [140]).answer();
+    const { warnings: _, ...later } = await client.analysis.ask('rare-event', batch);
+    const { warnings: __, ...computedLater } = further;
+    expect(later).to.deep.equal({
+      ...computedLater,
+      batch_id: batch,
+      studies: [batch],
+      parts: further.parts.map((it) => ({ ...it, batch_id: batch })),
+    });
+    expect(later.runs).to.equal(jobs.length + 140);
     const { verdict, computed } = await client.rounds.check(batch);
     expect([verdict, computed?.verdict]).to.deep.equal(['identical', 'identical']);
   });

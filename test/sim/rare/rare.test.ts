@@ -1,6 +1,6 @@
 /**
  * A study of rare events in simulated worlds: with crashes, power losses, deaths of runners, retries, failed runs and lost telemetry in every
- * phase its rounds, its rows and its answer are those of an undisturbed study, to the bit. SIM_SEEDS=1000 plays more worlds; SIM_SEED=n one of them.
+ * phase, and in an extension after its end, its rounds, its rows and its answer are those of an undisturbed study, to the bit. SIM_SEEDS=1000 plays more worlds; SIM_SEED=n one of them.
  */
 import { expect } from 'chai';
 import type { RareEventAnswer } from '../../../src/contract/types.ts';
@@ -66,6 +66,6 @@ describe('sim/rare', () => {
     if (ONE !== undefined) return;
     expect(played).to.be.above(COUNT / 2);
     expect(powerLosses).to.be.above(0);
-    expect(crashes).to.have.all.keys('search', 'tune', 'confirm', 'deciding');
+    expect(crashes).to.have.all.keys('search', 'tune', 'confirm', 'extended', 'deciding');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Worlds with one study of rare events: its coordinator crashes and loses power, its runners die, repeat and hand back, and its runs are
- * retried, fail for good, end early or lose telemetry, each by its number and parameters alone. Rounds and rows are compared with those that
+ * retried, fail for good, end early or lose telemetry, each by its number and parameters alone. After its end it is extended once. Rounds and rows are compared with those that
  * the pure functions give without any coordinator.
  */
 import type { RoundRecord, Uuid } from '../../../src/contract/types.ts';
@@ -21,9 +21,13 @@ import { type Simulation, Stage } from '../scenario.ts';
 const SEED = 5;
 /** Runs at whose margin the rule of the study ends them. */
 const RULE = 3.6;
+/** The answer of a coordinator that ends meanwhile. */
+const REFUSALS = ['unavailable'];
 /** Steps between two checks of the whole disk, which recount every run; each new round is checked at once. */
 const CHECKED = 10;
-const MOST_STEPS = 3_000;
+const MOST_STEPS = 6_000;
+/** The draws by which the study is extended after its end, in rounds of 80 and 40. */
+export const FURTHER = 120;
 
 /** A study of about 500 runs: one level or two, and rounds of the confirmation so small that crashes fall between them. */
 export function worldStudy(): ReturnType<typeof rareStudy> {
@@ -69,12 +73,16 @@ interface ExpectedRound {
   rows: Float64Array;
 }
 
-/** The rounds and the end of the study, without a coordinator. */
+/** The rounds and the end of the study with its extension, without a coordinator. */
 export function expectedRounds(): { rounds: ExpectedRound[]; reason: RareEnd } {
   const study = new RareStudy(rareSettings(worldStudy()), new RareDraws(['a', 'b'], String(SEED)));
   const rounds: ExpectedRound[] = [];
-  for (let next = study.next(); next !== undefined; next = study.next()) {
-    const { firstRun: first, count, rows } = next;
+  const next = (): ReturnType<typeof study.next> => {
+    if (study.reason !== undefined && study.extensions === 0) study.extend(FURTHER);
+    return study.next();
+  };
+  for (let round = next(); round !== undefined; round = next()) {
+    const { firstRun: first, count, rows } = round;
     rounds.push({ first, count, phase: study.phase, rows });
     study.take(
       rows,
@@ -145,19 +153,28 @@ export async function playRare(seed: number, { slots, isCalm = false }: World): 
   if (!isCalm) runners.push(new SimRunner(stage, 'honest', true, undefined, slots[0]));
   const crashes: Record<string, number> = {};
   let known = -1;
-  for (let step = 0; stage.unfinished().length > 0; step += 1) {
+  const isExtended = (): boolean => decodeBatch(stage.disk.get(keys.batch(batch))!).context.extensions !== undefined;
+  /** The coordinator that was asked to extend the study: each once. */
+  let asked: unknown;
+  for (let step = 0; stage.unfinished().length > 0 || !isExtended(); step += 1) {
     insist(step < MOST_STEPS, () => 'the study does not end');
+    // A crash may come before the commit; after it, the record has the extension.
+    if (stage.unfinished().length === 0 && asked !== stage.api) {
+      asked = stage.api;
+      stage.follow('extend', stage.api.extendBatch(batch, { runs: FURTHER }), REFUSALS, {});
+    }
     for (const runner of runners) if (isCalm || dice.chance(0.8)) runner.act();
     const {
       rounds: before = 0,
       totalJobs,
       completed,
       failed,
+      extensions,
     } = decodeBatch(stage.disk.get(keys.batch(batch))!).context;
     // The runs of the last round have ended, and the next one is being decided or written.
     const isDeciding = completed + failed === totalJobs;
     if (!isCalm && dice.chance(isDeciding ? 0.5 : 0.03)) {
-      const phase = expected[Math.max(0, before - 1)]?.phase ?? 'ended';
+      const phase = extensions === undefined ? (expected[Math.max(0, before - 1)]?.phase ?? 'ended') : 'extended';
       crashes[phase] = (crashes[phase] ?? 0) + 1;
       if (isDeciding) crashes.deciding = (crashes.deciding ?? 0) + 1;
       await stage.restart();

@@ -1,7 +1,7 @@
 /** State of the page of one study: its live progress, and the table of its runs. */
 import { useEffect, useState } from 'react';
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
-import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
+import { runsHeld } from '../../../src/domain/runs/run-selection.ts';
 import { useTopicListener } from './live.ts';
 import { useRequest } from './api.ts';
 import { RunTable, type Need } from './run-table.ts';
@@ -25,7 +25,7 @@ export function useBatch(batchId: string, need: Need): BatchView {
   const study = submission.data;
   useEffect(() => {
     if (size === undefined || study === undefined) return undefined;
-    const made = new RunTable(batchId, selectedRuns(study.config.monte_carlo, size), unitsOf(study));
+    const made = new RunTable(batchId, runsHeld(study.config.monte_carlo, size), unitsOf(study));
     setTable(made);
     return () => made.close();
   }, [batchId, size, study]);

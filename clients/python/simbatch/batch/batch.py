@@ -316,15 +316,15 @@ class Batch(Extracting, Growing, Judging):
     # Commands
 
     def cancel(self, reason: Optional[str] = None) -> "Batch":
-        """Cancels every run that has not ended."""
+        """Cancels every run that has not ended, also of the studies that were submitted with it (`repeats`), where it is the first of them."""
         return self._command("cancel", reason)
 
     def pause(self, reason: Optional[str] = None) -> "Batch":
-        """Assigns no new runs; running ones continue."""
+        """Assigns no new runs; running ones continue. Reaches `repeats` too, as `cancel` does."""
         return self._command("pause", reason)
 
     def resume(self) -> "Batch":
-        """Assigns runs of a paused study again."""
+        """Assigns runs of a paused study again. Reaches `repeats` too, as `cancel` does."""
         return self._command("resume")
 
     def release(self) -> "Batch":
@@ -333,7 +333,9 @@ class Batch(Extracting, Growing, Judging):
 
     def extend(self, runs: int, *, name: Optional[str] = None) -> "Batch":
         """A new batch with more runs of the study. Random and Sobol' designs continue: `runs` is the number of runs of the whole
-        design. A Latin hypercube, whose strata depend on its size, gets another replicate of `runs` runs.
+        design. A Latin hypercube, whose strata depend on its size, gets another replicate of `runs` runs. A study of rare events is opened
+        again, with those that were submitted with it, and this batch is returned: a confirmed one takes `runs` further draws, which narrow its
+        bounds; one that was not reached gets a budget that is larger by `runs`. At any other end it is an ApiError `not-extendable`.
         """
         body = {"runs": runs, **({} if name is None else {"name": name})}
         return self._descendant("extend", body)

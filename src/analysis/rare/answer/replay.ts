@@ -30,9 +30,13 @@ export class RareReplay {
     this.study = new RareStudy(rareSettings(submission), new RareDraws(this.names, seedToDecimal(seed)));
   }
 
-  /** Takes every round of which all runs have a score. `scoreOf`: undefined for an open run. */
-  advance(rounds: RoundLookup, scoreOf: (run: number) => number | undefined): void {
+  /** Takes every round of which all runs have a score, and every extension. `scoreOf`: undefined for an open run. */
+  advance(
+    { rounds, extensions = [] }: Pick<RareSource, 'rounds' | 'extensions'>,
+    scoreOf: (run: number) => number | undefined,
+  ): void {
     for (;;) {
+      this.#extend(extensions);
       const { rounds: number } = this.study.taken;
       const head = rounds.heads[number];
       if (head === undefined || this.isBroken) return;
@@ -44,6 +48,16 @@ export class RareReplay {
         return;
       }
       this.study.take(this.#storedRows(rounds, number), scores);
+    }
+  }
+
+  /** Each extension belongs to an end: it was made when the study had ended so. */
+  #extend(extensions: readonly number[]): void {
+    while (this.study.phase === 'ended' && this.study.extensions < extensions.length) {
+      const runs = extensions[this.study.extensions]!;
+      this.isBroken ||= runs < (this.study.leastExtension ?? Infinity);
+      if (this.isBroken) return;
+      this.study.extend(runs);
     }
   }
 
@@ -97,6 +111,6 @@ const replays = new WeakMap<RoundLookup, RareReplay>();
 export function replayed(source: RareSource, scoreOf: (run: number) => number | undefined): RareReplay {
   let replay = replays.get(source.rounds);
   if (replay === undefined) replays.set(source.rounds, (replay = new RareReplay(source)));
-  replay.advance(source.rounds, scoreOf);
+  replay.advance(source, scoreOf);
   return replay;
 }

@@ -5,8 +5,9 @@ import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT, resolveBatch, resolveEither } from '../../study/references.ts';
+import { ledStudies, withLed } from '../../study/led-studies.ts';
 import { doneOf } from '../../progress/progress-text.ts';
 import type { Client } from '../../../client/client.ts';
 import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';
@@ -32,14 +33,21 @@ export function cancelCommand(): Command {
 
 async function cancelStudy(client: Client, batchId: Uuid, flags: CancelFlags): Promise<void> {
   const status = await client.batch(batchId);
-  const { batch, jobs_by_status: counts } = status;
-  const isOpen = batch.status === 'Pending' || batch.status === 'Running';
-  const open = batch.total_jobs - doneOf(counts);
+  const led = await Promise.all(ledStudies(status.batch).map((it) => client.batch(it)));
+  const open = [status, ...led].filter(({ batch: it }) => it.status === 'Pending' || it.status === 'Running');
+  const runs = open.reduce((sum, it) => sum + it.batch.total_jobs - doneOf(it.jobs_by_status), 0);
   // Nothing changes in a study that has ended.
-  if (isOpen) await confirm(`cancel ${studyText(status)}: ${plural(open, 'run')} that have not ended`, flags.yes);
+  if (open.length > 0)
+    await confirm(
+      `cancel ${studyText(status)}${withLed(status.batch)}: ${plural(runs, 'run')} that have not ended`,
+      flags.yes,
+    );
   const cancelled = await client.cancelBatch(batchId, flags.reason);
   if (flags.output === 'json') return writeJson(cancelled);
-  return writeLine(flags.output === 'name' ? batchId : `study ${batchId} is ${cancelled.status}`);
+  if (flags.output === 'name') return writeLine(batchId);
+  await writeLine(`study ${batchId} is ${cancelled.status}`);
+  const others = open.filter(({ batch: it }) => it.id !== batchId);
+  for (const { batch: it } of others) note(`study ${it.id}, which was submitted with it, is cancelled too`);
 }
 
 async function cancelRun(client: Client, jobId: Uuid, flags: CancelFlags): Promise<void> {

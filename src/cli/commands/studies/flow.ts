@@ -5,8 +5,9 @@ import type { Batch, Runner } from '../../../contract/types.ts';
 import { isBatchId } from '../../../domain/ids.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, isBatchReference, resolveBatch } from '../../study/references.ts';
+import { ledStudies } from '../../study/led-studies.ts';
 import { printable } from '../../terminal/format.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { showRunner } from '../pool/runners.ts';
 
 const FLOW = ['table', 'json', 'name'] as const;
@@ -59,4 +60,6 @@ async function showFlow(batch: Batch, flags: ClientFlags): Promise<void> {
   if (flags.output === 'name') return writeLine(batch.id);
   const reason = batch.pause_reason === undefined ? '' : `: ${printable(batch.pause_reason)}`;
   await writeLine(`study ${batch.id} is ${batch.status}${batch.paused === true ? `, paused${reason}` : ''}`);
+  for (const id of ledStudies(batch))
+    note(`the same holds for study ${id}, which was submitted with it, unless that has ended`);
 }

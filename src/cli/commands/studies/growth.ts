@@ -5,7 +5,14 @@ import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { FAILURE_KINDS, TERMINAL_STATUSES, type FailureKind } from '../../../contract/enums.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
-import type { ExtendRequest, RerunRequest, RunSelect, SubmissionResponse, Uuid } from '../../../contract/types.ts';
+import type {
+  ExtendRequest,
+  ExtendResponse,
+  RerunRequest,
+  RunSelect,
+  SubmissionResponse,
+  Uuid,
+} from '../../../contract/types.ts';
 import { appendRun, textOf, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
@@ -56,17 +63,18 @@ const versioned = (command: Command): Command =>
 
 export function extendCommand(): Command {
   return creating(
-    clientCommand('extend', 'create a study with more runs of the same design', CREATED)
+    clientCommand('extend', 'create a study with more runs of the same design, or continue one of rare events', CREATED)
       .argument('<study>', BATCH_ARGUMENT)
       .option(
         '--runs <n>',
-        'runs of the whole design; for a Latin hypercube: of the next replicate',
+        'runs of the whole design; for a Latin hypercube: of the next replicate; for rare events: further draws, or more budget',
         integerBetween(1, INT32_MAX),
       ),
   ).action((reference: string, flags: CreateFlags & { runs?: number }) =>
     create(reference, flags, async (client, batchId, options) => {
       const request: ExtendRequest = { ...given({ runs: flags.runs, name: flags.name }) };
       const answer = await client.extendBatch(batchId, request, options);
+      if (answer.mode === 'reopened') return { answer, lines: [reopened(answer, flags.runs ?? 0)] };
       const which =
         answer.mode === 'continued'
           ? `${plural(answer.total_jobs, 'further run')} (${printable(answer.run_ids ?? '')})`
@@ -74,6 +82,15 @@ export function extendCommand(): Command {
       return { answer, lines: [`${which} of ${batchId} submitted as study ${answer.batch_id}`] };
     }),
   );
+}
+
+/** A study of rare events is opened again, with those that were submitted with it. */
+function reopened({ batch_id: batchId, studies = [batchId], budget = 0 }: ExtendResponse, runs: number): string {
+  const others = plural(studies.length - 1, 'study', 'studies');
+  const which =
+    studies.length === 1 ? `study ${batchId} takes` : `study ${batchId} and ${others} submitted with it take`;
+  const each = studies.length === 1 ? '' : ' each';
+  return `${which} up to ${plural(runs, 'further run')}${each}; the budget is now ${plural(budget, 'run')}`;
 }
 
 export function rerunCommand(): Command {

@@ -2,8 +2,9 @@
 import { CLASS_CODES, runClassOf } from '../../../analysis/table/run-class.ts';
 import { replayed, type RareReplay } from '../../../analysis/rare/answer/replay.ts';
 import { scoresUnder } from '../../../analysis/rare/answer/scores.ts';
+import type { RareEnd } from '../../../contract/enums.ts';
 import type { RareDecision, Uuid } from '../../../contract/types.ts';
-import { rareRequirement, type RareSource } from '../../../domain/study/rare-event/settings.ts';
+import { mostFurtherRuns, rareRequirement, type RareSource } from '../../../domain/study/rare-event/settings.ts';
 import { BLOCK_ROWS, digestOfRound, encodeBlock, type RowBlock } from '../../../domain/adaptive/rows.ts';
 import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { reasonOf } from '../../../domain/runs/run-end.ts';
@@ -29,6 +30,15 @@ export interface RareCheck {
   largest: number;
   /** The first number that differs by more than 1e-9. */
   first: { round: number; run: number } | null;
+}
+
+/** How a study can be extended after its end. */
+export interface RareExtension {
+  /** Undefined for a study that was closed before its end. */
+  reason: RareEnd | undefined;
+  /** The least number of further runs; undefined where it cannot be extended. */
+  least: number | undefined;
+  most: number;
 }
 
 /** The readings that it takes; see `RowReadings`. */
@@ -77,6 +87,13 @@ export class RareRounds {
     return { rounds: replay.isBroken ? taken.rounds : rounds, largest, first: broken };
   }
 
+  /** How a study that has ended can be extended. */
+  async extension(batchId: Uuid): Promise<RareExtension> {
+    const { study, isBroken } = (await this.#replayed(batchId)).replay;
+    const { reason, leastExtension } = study;
+    return { reason, least: isBroken ? undefined : leastExtension, most: mostFurtherRuns(study.settings, reason) };
+  }
+
   async #replayed(batchId: Uuid): Promise<{ replay: RareReplay; rounds: number; source: RareSource }> {
     const opened = await this.#readings.open(batchId);
     const { reading } = opened;
@@ -116,10 +133,10 @@ export class RareRounds {
 }
 
 /** The study of a reading with its rounds, as it was submitted; undefined for another algorithm. */
-export function rareSourceOf({ submission: record, rounds }: ReadingHead): RareSource | undefined {
+export function rareSourceOf({ submission: record, rounds, extensions }: ReadingHead): RareSource | undefined {
   if (rounds === undefined) return undefined;
   const { submission, seed } = decodeSubmission(record);
-  return submission.config.adaptive?.algorithm === 'rare_event' ? { submission, seed, rounds } : undefined;
+  return submission.config.adaptive?.algorithm === 'rare_event' ? { submission, seed, rounds, extensions } : undefined;
 }
 
 /** The class, the value of the output and the loss of telemetry of a run, as the table of its study has them. */

@@ -9,7 +9,7 @@ import { amended, type JudgedSubmission } from '../../../domain/identity/judgeme
 import type { JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
-import { selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { runsHeld } from '../../../domain/runs/run-selection.ts';
 import { designMethod } from '../../../domain/study/design-method.ts';
 import { replicateRunsOf } from '../../../domain/sampling/replicates.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
@@ -176,7 +176,7 @@ export function studyOf({ submission: record, amended: judged, samplingScheme, t
   const { submission: submitted, seed } = decodeSubmission(record);
   const { config } = submitted;
   const submission = judged === undefined ? submitted : amended(submitted, judged);
-  const selection = selectedRuns(config.monte_carlo, totalJobs);
+  const selection = runsHeld(config.monte_carlo, totalJobs);
   return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme, rounds?.rowOf) };
 }
 

@@ -16,7 +16,7 @@ import { historyOf, historyPieces } from './histories/stream.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, leastBytesOf, readStudy, studyOf, updateStudy } from './study.ts';
-import { type RareCheck, type RareOutcome, RareRounds } from './rare-rounds.ts';
+import { type RareCheck, type RareExtension, type RareOutcome, RareRounds } from './rare-rounds.ts';
 import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
 import { withExtracted } from './table/extracted.ts';
@@ -57,6 +57,8 @@ export type WorkerMethods = {
   answer(request: { question: Asked; versions: string[] }): Promise<WorkerAnswer>;
   /** The next round of a study of rare events. */
   nextRareRound(batchId: Uuid): Promise<RareOutcome>;
+  /** How such a study can be extended after its end. */
+  rareExtension(batchId: Uuid): Promise<RareExtension>;
   /** The rounds of such a study, computed again. */
   checkRareRounds(batchId: Uuid): Promise<RareCheck>;
   openManifest(batchId: Uuid): Promise<number>;
@@ -249,6 +251,7 @@ const methods: WorkerMethods = {
     return { bytes: encoded(answer), versions: studies.map((it) => it.version), isLasting };
   },
   nextRareRound: (batchId) => rareRounds.next(batchId),
+  rareExtension: (batchId) => rareRounds.extension(batchId),
   checkRareRounds: (batchId) => rareRounds.check(batchId),
   async openManifest(batchId) {
     const [head] = await withRounds([await coordinator.call('openReading', batchId)]);

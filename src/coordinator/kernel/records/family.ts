@@ -65,6 +65,10 @@ export function repeatsOf(read: ReadRecord, { batchId, parent }: Related): Uuid[
   );
 }
 
+/** The batches that a request about a batch reaches: those that were submitted together, of the first one of them; of any other the batch alone. */
+export const ledBy = (read: ReadRecord, batch: Related): Uuid[] =>
+  batch.parent?.relation === 'repeat' ? [batch.batchId] : repeatsOf(read, batch);
+
 /** The record of a family; null when it lists no batch. */
 export const encodeFamily = (entries: readonly FamilyEntry[]): string | null =>
   entries.length === 0 ? null : JSON.stringify(entries);

@@ -1,4 +1,4 @@
-/** The version of a study's results: it changes whenever a run ends or the judgement is amended, and at no other time. */
+/** The version of a study's results: it changes whenever a run ends, the judgement is amended or the study is extended, and at no other time. */
 import type { BatchState } from '../actors/actor-kinds.ts';
 
 /**
@@ -9,6 +9,8 @@ export function versionOf({ value, context: c }: BatchState): string {
   const counters = [value, c.completed, c.failed, c.timedOut, c.cancelled, Number(c.cancelRequested)];
   // An appended round changes the number of runs.
   if (c.rounds !== undefined) counters.push(c.rounds);
+  // An extended study may end again without a further run.
+  if (c.extensions !== undefined) counters.push(c.extensions.length);
   const version = counters.join('.');
   return c.judgement === undefined ? version : `${version}.j${c.judgement.revision}`;
 }

@@ -24,6 +24,7 @@ function addFactRecord(fact: Fact, turn: Turn): void {
   if (leavesTheQueue(fact)) turn.put(keys.requeue(fact.jobId), null);
   switch (fact.type) {
     case 'batch.opened':
+    case 'batch.extended':
       turn.put(keys.open(fact.batchId), '');
       break;
     case 'batch.ended':

@@ -80,6 +80,7 @@ export const WIRING: Wiring = {
   'batch.appended': [],
   'batch.amended': [],
   'batch.closed': [],
+  'batch.extended': [],
   'batch.cancelling': [
     {
       *send({ batchId, reason, now }, registry) {

@@ -1,5 +1,5 @@
 /** Extension of a study: further runs of its design, or the next replicate of a Latin hypercube. */
-import type { BatchContext, ExtendRequest, ExtendResponse, Uuid } from '../../../contract/types.ts';
+import type { BatchContext, ExtendRequest, ExtendResponse, SubmissionResponse, Uuid } from '../../../contract/types.ts';
 import { extensionOf, runsOf, type DesignInUse } from '../../../domain/study/growth.ts';
 import { submissionFaults } from '../../../domain/study/submission.ts';
 import { readBatch } from '../../kernel/records/read-batch.ts';
@@ -12,21 +12,22 @@ import {
   type GrowthOptions,
   type DeriveParts,
 } from './derive.ts';
+import { extendRare, type ExtendParts } from './extend-rare.ts';
 import { familyIdOf, familyOf, type FamilyMember } from '../../kernel/records/family.ts';
 
 /**
- * Creates a batch with more runs of a study, with everything else of its submission.
+ * Creates a batch with more runs of the design of a study, with everything else of its submission.
  * @throws SimbatchError `unknown-batch`; `invalid-request` for runs that the study has already
  */
-export async function extendBatch(
+export async function extendDesign(
   parts: DeriveParts,
   batchId: Uuid,
   request: ExtendRequest = {},
   options: GrowthOptions = {},
-): Promise<ExtendResponse> {
+): Promise<SubmissionResponse & Growth> {
   for (;;) {
     const remembered = await rememberedAnswer(parts, options);
-    if (remembered !== undefined) return remembered as ExtendResponse;
+    if (remembered !== undefined) return remembered as SubmissionResponse & Growth;
     const read = (key: string): string | undefined => parts.groupCommit.read(key);
     const { context } = readBatch({ get: read }, batchId);
     const familyKey = keys.family(familyIdOf(context));
@@ -44,7 +45,21 @@ export async function extendBatch(
   }
 }
 
-type Growth = Pick<ExtendResponse, 'mode' | 'run_ids' | 'replicate'>;
+/** Extends a study of any kind, as its design allows. @throws SimbatchError see `extendDesign` and `extendRare` */
+export function extendBatch(
+  parts: ExtendParts,
+  batchId: Uuid,
+  request: ExtendRequest = {},
+  options: GrowthOptions = {},
+): Promise<ExtendResponse> {
+  const { context } = readBatch({ get: (key) => parts.groupCommit.read(key) }, batchId);
+  // A rerun of runs of a study of rare events has no budget.
+  const { adaptive } = parts.studyCache.of(context).submission.config;
+  const isRare = context.budget !== undefined && adaptive?.algorithm === 'rare_event';
+  return (isRare ? extendRare : extendDesign)(parts, batchId, request, options);
+}
+
+type Growth = Pick<ExtendResponse, 'run_ids' | 'replicate'> & { mode: 'continued' | 'replicate' };
 
 function extension(
   parts: DeriveParts,

@@ -3,12 +3,10 @@ import { pointerToken } from '../../../base/json/json-pointer.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import type { AdaptiveConfig, BatchConfig, BatchSubmission, Fault, Requirement } from '../../../contract/types.ts';
 import { randomNames } from '../../adaptive/given-rows.ts';
-import { limitOf, rareBudget, rareRequirement, reserveOf, sizesOf } from './settings.ts';
+import { limitOf, MAX_CONFIRMING_ROUNDS, rareBudget, rareRequirement, reserveOf, sizesOf } from './settings.ts';
 
 /** The most coordinates of the space. */
 const MAX_DIMENSIONS = 1_000;
-/** The most confirming rounds: the bounds are computed of all draws after each. */
-const MAX_CONFIRMING_ROUNDS = 100;
 const AT = '/config/adaptive';
 
 /** The faults of a study of rare events whose members have their documented shapes. */

@@ -1,5 +1,5 @@
 /** The sizes and the rules of a study of rare events: its members with all defaults filled in. Pure. */
-import type { UnknownRule } from '../../../contract/enums.ts';
+import type { RareEnd, UnknownRule } from '../../../contract/enums.ts';
 import type { AdaptiveConfig, BatchConfig, BatchSubmission, Requirement, Seed } from '../../../contract/types.ts';
 import type { RoundLookup } from '../../adaptive/rows.ts';
 import { parseRequirementCondition } from '../condition.ts';
@@ -36,6 +36,8 @@ export interface RareSource {
   submission: Pick<BatchSubmission, 'config' | 'requirements'>;
   seed: Seed;
   rounds: RoundLookup;
+  /** The runs by which it was extended after each of its first ends. */
+  extensions?: readonly number[] | undefined;
 }
 
 /** Tuning rounds that there are at least and at most. */
@@ -77,6 +79,15 @@ export function sizesOf(adaptive: Partial<AdaptiveConfig>): Sizes {
 /** The runs that must be left for tuning and confirming before a level may begin. */
 export const reserveOf = ({ tuneRuns, confirmRuns }: Pick<RareSettings, 'tuneRuns' | 'confirmRuns'>): number =>
   TUNE_ROUNDS.least * tuneRuns + confirmRuns;
+
+/** The most confirming rounds: the bounds are computed of all draws after each. */
+export const MAX_CONFIRMING_ROUNDS = 100;
+
+/** The most runs by which a study is extended after an end. */
+export const mostFurtherRuns = (
+  { confirmRuns, confirmPart }: Pick<RareSettings, 'confirmRuns' | 'confirmPart'>,
+  reason: RareEnd | undefined,
+): number => (reason === 'confirmed' ? MAX_CONFIRMING_ROUNDS * confirmPart - confirmRuns : Infinity);
 
 /** The budget of a study of rare events: its `runs`, or where these are 0, enough for 12 levels and two attempts. */
 export function rareBudget({ monte_carlo: { runs }, adaptive }: Pick<BatchConfig, 'monte_carlo' | 'adaptive'>): number {
