@@ -327,7 +327,11 @@ describe('machines/batch', () => {
     const first = outcome(ended('Completed'), extend(3));
     expect([first.after.value, first.facts]).to.deep.equal(['Running', ['extended']]);
     expect(first.after.context).to.deep.include({
-      ...{ budget: 8, extensions: [3], growing: true, waitingSinceMs: NOW, endedAtMs: undefined },
+      budget: 8,
+      extensions: [3],
+      growing: true,
+      waitingSinceMs: NOW,
+      endedAtMs: undefined,
       history: { entries: [{ atMs: NOW, type: 'extended' }], omitted: 0 },
     });
     expect(first.after.can(extend(3)), 'while it is open').to.equal(false);

@@ -65,8 +65,9 @@ describe('analysis/rare/extension', () => {
       ['plateau', (p) => (sumOf(p) > 1.2 ? 1 : 0)],
     ];
     for (const [reason, value] of ends) {
-      const { replay, answer } = madeRareStudy(study({}), value);
-      expect(answer().reason).to.equal(reason);
+      const made = madeRareStudy(study({}), value);
+      const { replay } = made;
+      expect(made.answer().reason).to.equal(reason);
       expect(replay.study.leastExtension, reason).to.equal(undefined);
       expect(() => replay.study.extend(1_000_000), reason).to.throw(RangeError);
       // A stored extension that does not follow from the results: nothing after it can be computed.

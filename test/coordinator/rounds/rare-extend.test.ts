@@ -77,9 +77,9 @@ describe('coordinator/rounds/rare-extend', () => {
       expect(answer.reason).to.equal('confirmed');
       expect((await scene.api.checkRounds(batch)).computed).to.deep.include({ verdict: 'identical' });
       const { events } = await scene.api.batchHistory(batch);
-      expect(events.map(({ type }) => type)).to.deep.equal([
-        ...['submitted', 'started', 'closed', 'extended', 'closed', 'extended', 'closed', 'ended'],
-      ]);
+      expect(events.map(({ type }) => type).join(' ')).to.equal(
+        'submitted started closed extended closed extended closed ended',
+      );
     });
   }
 
