@@ -16,6 +16,7 @@ import {
 import { tally, type Counters } from './batch-parts/tally.ts';
 import { begins, canaryDeadline, canaryFails, canaryPasses, withAmendment, withEntry } from './batch-parts/history.ts';
 import { cancelReasonOf, ended, failures } from './batch-parts/ends.ts';
+import { appended, mayBeExtended, mayGrow, withExtension, withRound } from './batch-parts/growth.ts';
 import type { BatchEvent, BatchFact, BatchFlow } from './protocol.ts';
 
 export * from './batch-parts/counts.ts';
@@ -109,9 +110,8 @@ export const batchMachine = setup({
     tooManyFailures: ({ context, event }) => reachesMaxFailures(context, event),
     stopsByItself: ({ context }) => context.stopWhen !== undefined && !context.cancelRequested,
     growing: ({ context }) => context.growing === true,
-    extendable: ({ context: c, event }) => event.type === 'EXTEND' && event.runs > 0 && c.budget !== undefined,
-    mayGrow: ({ context: c, event }) =>
-      event.type === 'APPEND' && c.growing === true && event.count > 0 && c.totalJobs + event.count <= (c.budget ?? 0),
+    extendable: ({ context, event }) => mayBeExtended(context, event),
+    mayGrow: ({ context, event }) => mayGrow(context, event),
     notPaused: ({ context }) => context.pausedAtMs === undefined,
     paused: ({ context }) => context.pausedAtMs !== undefined,
     notBlocked: ({ context }) => context.blockedAtMs === undefined,
@@ -153,39 +153,14 @@ export const batchMachine = setup({
       cancelled.endedAtMs = event.now;
       return cancelled;
     }),
-    append: assign(({ context, event }) => ({
-      totalJobs: context.totalJobs + (event.type === 'APPEND' ? event.count : 0),
-      rounds: (context.rounds ?? 0) + 1,
-      waitingSinceMs: undefined,
-    })),
-    /** The context is that after the round. */
-    emitAppended: emit(({ context, event }): BatchFact => {
-      const count = event.type === 'APPEND' ? event.count : 0;
-      return {
-        type: 'batch.appended',
-        batchId: context.batchId,
-        round: (context.rounds ?? 1) - 1,
-        firstRunId: context.totalJobs - count,
-        count,
-        now: event.now,
-      };
-    }),
+    append: assign(({ context, event }) => withRound(context, event)),
+    emitAppended: emit(({ context, event }) => appended(context, event)),
     close: assign(({ context, event }) => ({
       growing: undefined,
       waitingSinceMs: undefined,
       endedAtMs: isIdle(context) ? event.now : context.endedAtMs,
     })),
-    extend: assign(({ context: c, event }) =>
-      event.type !== 'EXTEND'
-        ? c
-        : {
-            growing: true,
-            budget: (c.budget ?? 0) + event.runs,
-            extensions: [...(c.extensions ?? []), event.runs],
-            endedAtMs: undefined,
-            waitingSinceMs: event.now,
-          },
-    ),
+    extend: assign(({ context, event }) => withExtension(context, event)),
     amend: assign(({ context, event }) =>
       event.type !== 'AMEND'
         ? context

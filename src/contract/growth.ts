@@ -14,7 +14,7 @@ export const ExtendRequest = named(
   submitted({
     runs: Type.Optional(
       int32(
-        '`monte_carlo`, `quasi_monte_carlo`: the number of runs of the whole design, required. `latin_hypercube`: the runs of the next replicate; as many as before without it. `rare_event`: the number of further draws of a confirmed study, or of runs by which the budget of one that was not reached grows; required.',
+        '`monte_carlo`, `quasi_monte_carlo`: the number of runs of the whole design, required. `latin_hypercube`: the runs of the next replicate; as many as before without it. `rare_event`: the number of further draws of a confirmed study, or of runs by which the budget grows after the end `not-reached`; required.',
         { minimum: 1 },
       ),
     ),

@@ -151,4 +151,16 @@ export class Attempt {
   verdictBounds(): AttemptBounds | null {
     return this.bounds((1 - this.#plan.settings.required.confidence) * this.#plan.share);
   }
+
+  /** True when the stop that the study asks for is reached. */
+  get isSettled(): boolean {
+    const { relativeHalfWidth, stopsWhenSettled, required } = this.#plan.settings;
+    const isNarrow = ({ estimate, lower, upper }: AttemptBounds): boolean =>
+      upper !== null && estimate > 0 && (upper - lower) / 2 <= relativeHalfWidth! * estimate;
+    const bounds = relativeHalfWidth === undefined ? null : this.bounds();
+    if (bounds !== null && isNarrow(bounds)) return true;
+    const verdict = stopsWhenSettled ? this.verdictBounds() : null;
+    const most = 1 - required.probability;
+    return verdict !== null && (verdict.lower > most || (verdict.upper !== null && verdict.upper <= most));
+  }
 }

@@ -7,6 +7,44 @@ const SPARE_RUNS = 10;
 /** Added to the diagonal, relative to its mean: coordinates that hardly vary have no steep slope by chance. */
 const RIDGE = 1e-6;
 
+/** The runs of a round. */
+interface Runs {
+  points: readonly Point[];
+  scores: Float64Array;
+}
+
+/** The latest runs of a study, as many as the slope takes. */
+export class RecentRuns {
+  readonly #size: number;
+  readonly #rounds: Runs[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Keeps as many of the latest rounds as the slope needs. */
+  keep(round: Runs): void {
+    this.#rounds.push(round);
+    let later = this.#rounds.reduce((sum, it) => sum + it.scores.length, 0) - this.#rounds[0]!.scores.length;
+    while (later >= this.#size) {
+      this.#rounds.shift();
+      later -= this.#rounds[0]!.scores.length;
+    }
+  }
+
+  slope(): Point | undefined {
+    const points: Point[] = [];
+    const scores: number[] = [];
+    for (const round of this.#rounds.toReversed()) {
+      const left = this.#size - points.length;
+      if (left <= 0) break;
+      points.unshift(...round.points.slice(-left));
+      scores.unshift(...round.scores.slice(-left));
+    }
+    return slopeOf(points, scores);
+  }
+}
+
 /** The direction of the slope as a unit vector; undefined where there is none. Runs without a finite score are left out. */
 export function slopeOf(points: readonly Point[], scores: ArrayLike<number>): Point | undefined {
   const kept = points.flatMap((_, at) => (Number.isFinite(scores[at]!) ? [at] : []));

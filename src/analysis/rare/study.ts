@@ -2,7 +2,7 @@
  * A study of rare events as a state machine without I/O: `next` gives the rows of the next round, `take` its rows and scores as they are stored.
  * All of it is a function of the settings, the seed and the results, so that a repeated computation makes the same rounds.
  */
-import { ATTEMPT_SHARES, type Attempt, attemptOf, type AttemptBounds } from './confirmation.ts';
+import { ATTEMPT_SHARES, type Attempt, attemptOf } from './confirmation.ts';
 import type { Point } from './component.ts';
 import type { RareDraws } from './draws.ts';
 import { fitProposal } from './fit.ts';
@@ -10,7 +10,7 @@ import { IndependentDraws, type WeightedViolations } from './independent.ts';
 import { Proposal } from './proposal.ts';
 import { Search } from './search.ts';
 import { reserveOf, type RareSettings, TUNE_ROUNDS, violates } from '../../domain/study/rare-event/settings.ts';
-import { slopeOf } from './slope.ts';
+import { RecentRuns } from './slope.ts';
 import type { RareEnd, RarePhase } from '../../contract/enums.ts';
 
 /** Fewer violating draws than this give no new proposal. */
@@ -54,7 +54,7 @@ export class RareStudy {
   readonly settings: RareSettings;
   readonly #draws: RareDraws;
   readonly #independent = new IndependentDraws();
-  readonly #recent: { points: readonly Point[]; scores: Float64Array }[] = [];
+  readonly #recent: RecentRuns;
   #phase: RarePhase = 'search';
   #reason: RareEnd | undefined;
   #runs = 0;
@@ -73,6 +73,7 @@ export class RareStudy {
 
   constructor(settings: RareSettings, draws: RareDraws) {
     this.settings = { ...settings };
+    this.#recent = new RecentRuns(settings.population);
     this.#draws = draws;
   }
 
@@ -182,22 +183,12 @@ export class RareStudy {
     const { firstRun } = round;
     this.#runs = firstRun + round.count;
     this.#rounds += 1;
-    this.#keep(results);
+    this.#recent.keep(results);
     if (firstRun === 0) this.#takeNominal(from!, results);
     else if (this.#phase === 'search') {
       if (this.#search!.take(results.points, scores)) this.#nextLevel();
     } else if (this.#phase === 'tune') this.#takeTuning(from!, results);
     else this.#takeConfirming(from!, results, firstRun);
-  }
-
-  /** Keeps as many of the latest rounds as the slope needs. */
-  #keep(results: Results): void {
-    this.#recent.push(results);
-    let later = this.#recent.reduce((sum, it) => sum + it.scores.length, 0) - this.#recent[0]!.scores.length;
-    while (later >= this.settings.population) {
-      this.#recent.shift();
-      later -= this.#recent[0]!.scores.length;
-    }
   }
 
   #resultsOf(rows: Float64Array, scores: Float64Array): Results {
@@ -233,24 +224,10 @@ export class RareStudy {
     if (end !== undefined) return this.#end(end);
     const { found } = search;
     if (found === undefined) return;
-    this.#proposal = fitProposal({ points: found, weights: found.map(() => 1 / found.length) }, this.#slope());
+    this.#proposal = fitProposal({ points: found, weights: found.map(() => 1 / found.length) }, this.#recent.slope());
     if (this.#proposal === undefined) return this.#end('too-few-violations');
     this.#guess = search.estimate!;
     this.#phase = 'tune';
-  }
-
-  /** The slope of the scores of the latest runs. */
-  #slope(): Point | undefined {
-    const { population } = this.settings;
-    const points: Point[] = [];
-    const scores: number[] = [];
-    for (const round of this.#recent.toReversed()) {
-      const left = population - points.length;
-      if (left <= 0) break;
-      points.unshift(...round.points.slice(-left));
-      scores.unshift(...round.scores.slice(-left));
-    }
-    return slopeOf(points, scores);
   }
 
   #takeTuning(from: Proposal, { points, isViolating }: Results): void {
@@ -280,7 +257,7 @@ export class RareStudy {
       ...found.map(() => SEARCH_SHARE / found.length),
       ...known.weights.map((v) => ((1 - SEARCH_SHARE) * v) / known.estimate),
     ];
-    this.#proposal = fitProposal({ points, weights }, this.#slope()) ?? this.#proposal;
+    this.#proposal = fitProposal({ points, weights }, this.#recent.slope()) ?? this.#proposal;
     return known;
   }
 
@@ -299,7 +276,7 @@ export class RareStudy {
     if (isOutside && this.attempts.length < ATTEMPT_SHARES.length && this.#runs + confirmRuns <= budget)
       return this.#beginAttempt(this.#refit());
     if (attempt.draws.length >= confirmRuns) this.#end('confirmed');
-    else if (this.#isSettled(attempt)) this.#end('settled');
+    else if (attempt.isSettled) this.#end('settled');
   }
 
   #addDraws(attempt: Attempt, { points, isViolating, isUnknown }: Results, firstRun: number): void {
@@ -311,18 +288,6 @@ export class RareStudy {
         isNominal: attempt.proposal.componentOf(this.#draws.choices(firstRun + at)[0]) < 0,
       });
     }
-  }
-
-  /** True when the stop that the study asks for is reached. */
-  #isSettled(attempt: Attempt): boolean {
-    const { relativeHalfWidth, stopsWhenSettled, required } = this.settings;
-    const isNarrow = ({ estimate, lower, upper }: AttemptBounds): boolean =>
-      upper !== null && estimate > 0 && (upper - lower) / 2 <= relativeHalfWidth! * estimate;
-    const bounds = relativeHalfWidth === undefined ? null : attempt.bounds();
-    if (bounds !== null && isNarrow(bounds)) return true;
-    const verdict = stopsWhenSettled ? attempt.verdictBounds() : null;
-    const most = 1 - required.probability;
-    return verdict !== null && (verdict.lower > most || (verdict.upper !== null && verdict.upper <= most));
   }
 
   #end(reason: RareEnd): void {

@@ -41,7 +41,7 @@ describe('coordinator/rounds/rare-extend', () => {
 
   for (const [what, submission, runs] of [
     ['a confirmed one', rareStudy({ limit: 3.5 }), [230, 45]],
-    ['one that was not reached', { ...rareStudy({ limit: 3.5 }), runs: FEW }, [250, 900]],
+    ['a search that reached nothing', { ...rareStudy({ limit: 3.5 }), runs: FEW }, [250, 900]],
   ] as [string, BatchSubmission & { runs?: number }, number[]][]) {
     it(`takes further rounds, with crashes between any two claims: ${what}`, async () => {
       const { runs: budget = 0, ...study } = submission;

@@ -51,7 +51,7 @@ describe('cli: studies that grow', () => {
     expect((await simbatch(['status', rerun, ...endpoint])).stdout).to.match(new RegExp(`^rerun of +${first}$`, 'm'));
   });
 
-  it('reaches the studies that were submitted with a study of rare events, and refuses to extend one that is open', async () => {
+  it('reaches the studies that were submitted with a study of rare events, and refuses to extend an open one', async () => {
     const file = join(folder, 'rare.json');
     await writeFile(file, JSON.stringify(rareStudy({ studies: 2 })));
     const { studies } = await json('submit', file);

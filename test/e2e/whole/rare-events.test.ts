@@ -1,6 +1,6 @@
 /**
  * A study of rare events with a real coordinator and a real runner, both killed with SIGKILL in each phase: its rows and its answer are to the bit
- * the same as in a study that was never killed, also of one that is extended after its end.
+ * the same as in a study that was never killed, also after an extension.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

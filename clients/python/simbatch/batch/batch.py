@@ -335,7 +335,7 @@ class Batch(Extracting, Growing, Judging):
         """A new batch with more runs of the study. Random and Sobol' designs continue: `runs` is the number of runs of the whole
         design. A Latin hypercube, whose strata depend on its size, gets another replicate of `runs` runs. A study of rare events is opened
         again, with those that were submitted with it, and this batch is returned: a confirmed one takes `runs` further draws, which narrow its
-        bounds; one that was not reached gets a budget that is larger by `runs`. At any other end it is an ApiError `not-extendable`.
+        bounds; after the end `not-reached` the budget is larger by `runs`. At any other end it is an ApiError `not-extendable`.
         """
         body = {"runs": runs, **({} if name is None else {"name": name})}
         return self._descendant("extend", body)

@@ -7,7 +7,7 @@ import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT, resolveBatch, resolveEither } from '../../study/references.ts';
-import { ledStudies, withLed } from '../../study/led-studies.ts';
+import { ledStudies, withLed } from '../../progress/led-studies.ts';
 import { doneOf } from '../../progress/progress-text.ts';
 import type { Client } from '../../../client/client.ts';
 import type { BatchStatusResponse, Uuid } from '../../../contract/types.ts';

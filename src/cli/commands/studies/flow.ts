@@ -5,7 +5,7 @@ import type { Batch, Runner } from '../../../contract/types.ts';
 import { isBatchId } from '../../../domain/ids.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, isBatchReference, resolveBatch } from '../../study/references.ts';
-import { ledStudies } from '../../study/led-studies.ts';
+import { ledStudies } from '../../progress/led-studies.ts';
 import { printable } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { showRunner } from '../pool/runners.ts';

@@ -1,7 +1,7 @@
 /**
  * Extension of a study of rare events: the one study that is opened again after its end. A confirmed one takes further draws of the same attempt, one
  * whose search did not reach a violation a larger budget. The first of the studies that were submitted together takes the others along, since
- * their joint bounds are no narrower than those of the widest one.
+ * their joint bounds are as wide as the widest of them.
  */
 import type { RareEnd } from '../../../contract/enums.ts';
 import type { ExtendRequest, ExtendResponse, SubmissionWarning, Uuid } from '../../../contract/types.ts';
