@@ -98,6 +98,8 @@ export interface RouteBody {
   study?: true;
   /** The operation validates it, in slices: it may have millions of numbers. */
   sliced?: true;
+  /** A list of it that is parsed and validated in slices where the body is long: the member, the schema of its items, and the most of them. */
+  items?: { member: string; schema: NamedSchema; most: number };
   limit: 'submission' | 'reports' | 'rows' | 'small';
 }
 

@@ -3,6 +3,7 @@
  * repeat of an accepted report gets the first answer again, since its reply may have been lost.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { HISTORY_MESSAGE_LIMIT } from '../../domain/rules.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
@@ -38,7 +39,11 @@ import { doubtedEvent, isDoubted } from './doubted-code.ts';
 import { requirePinnedCode } from './pinned-code.ts';
 import { batchOrThrow, jobOrThrow, runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
 
+/** Characters of histories after which a turn ends: those of one run with the most histories of the most times, 2 ms of work. */
+const TURN_CHARACTERS = 524_288;
+
 interface ReportParts extends ObjectStorePart {
+  share: EventLoopShare;
   turns: Turns;
   studyCache: StudyCache;
   judgements: Judgements;
@@ -67,12 +72,44 @@ function single(parts: ReportParts, runnerId: string, report: Report): Promise<J
 /** The outcome of one report among many: the job's status, or the refusal. */
 export type ReportJudgement = { job_id: Uuid; status: JobStatus } | { job_id: Uuid; refusal: SimbatchError };
 
-/** Applies many reports in one turn. Returns one judgement per report, in their order. */
-export function reports(parts: ReportParts, runnerId: string, request: ReportsRequest): Promise<ReportJudgement[]> {
-  return parts.turns.run('reports', (turn) => {
-    sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
-    return request.reports.map((report) => judgementOf(parts, turn, runnerId, report));
-  });
+/**
+ * Applies many reports in one turn; with histories as many turns as they are long, in slices of the event loop. Returns one judgement per report, in
+ * their order, when all are on the disk.
+ */
+export async function reports(
+  parts: ReportParts,
+  runnerId: string,
+  { instance, reports: all }: ReportsRequest,
+): Promise<ReportJudgement[]> {
+  const judged: Promise<ReportJudgement[]>[] = [];
+  for (const some of forTurns(all)) {
+    const later = judged.length === 0 ? undefined : parts.share.slice();
+    if (later !== undefined) await later;
+    const one = parts.turns.run('reports', (turn) => {
+      sameInstanceOrThrow(runnerOrThrow(turn, runnerId), instance);
+      return some.map((report) => judgementOf(parts, turn, runnerId, report));
+    });
+    // The next turn may be waited for when this one fails.
+    one.catch(() => {});
+    judged.push(one);
+  }
+  return (await Promise.all(judged)).flat();
+}
+
+/** The reports in pieces for a turn each: a turn ends after so many characters of histories. */
+function forTurns(all: readonly Report[]): readonly (readonly Report[])[] {
+  const pieces: Report[][] = [[]];
+  let characters = 0;
+  for (const report of all) {
+    if (characters >= TURN_CHARACTERS) {
+      pieces.push([]);
+      characters = 0;
+    }
+    pieces.at(-1)!.push(report);
+    if (!isOutcome(report)) continue;
+    for (const text of Object.values(report.result?.histories ?? {})) characters += text.length;
+  }
+  return pieces;
 }
 
 function judgementOf(parts: ReportParts, turn: Turn, runnerId: string, report: Report): ReportJudgement {

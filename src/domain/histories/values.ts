@@ -4,7 +4,8 @@
 export const VALUE_BYTES = 8;
 /** Characters of so many bytes in base64, with its padding. */
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** The last four characters of base64. */
+const LAST = /^[A-Za-z0-9+/]{2}(?:==|[A-Za-z0-9+/](?:=|[A-Za-z0-9+/]))$/;
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** Values as little-endian bytes. Each NaN becomes the same one, so that equal histories have equal bytes. */
@@ -32,11 +33,18 @@ export function historyValues(bytes: Uint8Array): Float64Array {
   return values;
 }
 
+/** Decoding skips what is not base64, so the bytes give another text then. An expression takes ten times as long. */
+function isBase64(text: string, bytes: Buffer): boolean {
+  const end = text.length - 4;
+  if (end < 0) return text === '';
+  const again = bytes.toString('base64');
+  return again.length === text.length && again.slice(0, end) === text.slice(0, end) && LAST.test(text.slice(end));
+}
+
 /** Reads the bytes of a reported history of so many values. Returns the fault as a clause when the text is anything else. */
 export function readHistory(text: string, count: number): Buffer | string {
-  // 21,848 characters at most, which the schema has checked.
-  if (!BASE64.test(text)) return 'is not base64; send little-endian doubles in base64';
   const bytes = Buffer.from(text, 'base64');
+  if (!isBase64(text, bytes)) return 'is not base64; send little-endian doubles in base64';
   if (bytes.length !== count * VALUE_BYTES)
     return `has ${bytes.length} bytes, and ${count} values take ${count * VALUE_BYTES}; send one double for each time of the history`;
   return bytes;

@@ -47,6 +47,8 @@ export interface BodyReader {
   arrived(ctx: Context): string | undefined;
   /** Waits for the text of a body that did not arrive with its head. */
   rest(ctx: Context): Promise<string>;
+  /** The same as bytes, in the pieces that arrive. */
+  pieces(ctx: Context): Promise<readonly Buffer[]>;
 }
 
 /** Returns one reader per limit. */
@@ -71,6 +73,10 @@ export async function readRawBody(ctx: Context, limit: number): Promise<Uint8Arr
     );
   }
   if (Number(declared) > limit) throw tooLarge(limit);
+  return Buffer.concat(await piecesOf(ctx, limit));
+}
+
+async function piecesOf(ctx: Context, limit: number): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
@@ -83,7 +89,7 @@ export async function readRawBody(ctx: Context, limit: number): Promise<Uint8Arr
     if (error instanceof SimbatchError) throw error;
     throw new SimbatchError('malformed-body', 'the body ended before its declared length', { cause: error });
   }
-  return Buffer.concat(pieces, length);
+  return pieces;
 }
 
 /** The part of a context that koa-body uses: the type of the body is known, and parsing it again takes as long as reading. */
@@ -132,6 +138,11 @@ function bodyReader(limit: number): BodyReader {
       (ctx.state as RequestState).isBodyRead = true;
       return decoded(bytes);
     },
+    async pieces(ctx) {
+      const coding = ctx.req.headers['content-encoding'] ?? 'identity';
+      if (coding !== 'identity') return [Buffer.from(await this.rest(ctx))];
+      return piecesOf(ctx, limit);
+    },
     async rest(ctx) {
       const message: Message = { req: ctx.req, method: ctx.method, is: () => true, request: { body: undefined } };
       await readBytes(message as unknown as Context, NOTHING_NEXT);
@@ -145,7 +156,7 @@ function bodyReader(limit: number): BodyReader {
 }
 
 /** Returns the text of UTF-8; a byte order mark is dropped. Replaced bytes would change a study silently. */
-function decoded(bytes: Buffer): string {
+export function decoded(bytes: Buffer): string {
   if (!isUtf8(bytes)) {
     throw new SimbatchError('malformed-body', 'the body is not valid UTF-8; encode its text as UTF-8');
   }

@@ -2,8 +2,8 @@
 import type { Context } from '../application.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';
-import { parseBodyInSlices } from './sliced-body.ts';
+import { decoded, NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';
+import { faultsInSlices, isLong, parseBodyInSlices } from './sliced-body.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { readCursor } from './cursor.ts';
 import { PATH_PARAMETERS, pathParameter, type Call, type PathParameter, type Query, type Route } from '../route.ts';
@@ -78,13 +78,27 @@ export async function readBody(
   const { optional = false, study = false, schema } = body;
   if (!reader.expects(ctx, optional)) return NO_BODY;
   await aMicrotask;
-  const text = reader.arrived(ctx) ?? (await reader.rest(ctx));
+  const { items, sliced = false } = body;
+  let text = reader.arrived(ctx);
+  if (text === undefined && (sliced || items !== undefined)) {
+    const pieces = await reader.pieces(ctx);
+    if (isLong(pieces)) {
+      const value = await parseBodyInSlices(pieces, share, sliced);
+      refuse(items === undefined ? [] : await faultsInSlices(schema, items, value, share));
+      // None of these routes compares the texts of repeats.
+      return { text: '', value };
+    }
+    text = decoded(Buffer.concat(pieces));
+  }
+  text ??= await reader.rest(ctx);
   if (optional && text.trim() === '') return NO_BODY;
-  if (body.sliced === true) return { text, value: await parseBodyInSlices(text, share) };
-  const value = parseBody(text, study);
-  const faults = study ? studyFaults(value, maxRuns) : schemaFaults(schema, value);
-  if (faults.length > 0) throw invalid(faults);
+  const value = parseBody(text, study, sliced);
+  if (!sliced) refuse(study ? studyFaults(value, maxRuns) : schemaFaults(schema, value));
   return { text, value };
+}
+
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults);
 }
 
 const aMicrotask = Promise.resolve();

@@ -1,6 +1,7 @@
 /** Routes of the runner protocol. */
 import type { Abandoned } from '../../base/abandonment.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import * as jobs from '../../contract/resources/jobs.ts';
 import * as reports from '../../contract/resources/reports.ts';
 import * as runners from '../../contract/resources/runners.ts';
@@ -65,7 +66,11 @@ export const protocolRoutes = [
     summary: 'Report on many jobs at once',
     description: 'Each report has its own outcome; a refused one has its problem among the outcomes.',
     scope: 'runner',
-    body: { schema: reports.ReportsRequest, limit: 'reports' },
+    body: {
+      schema: reports.ReportsRequest,
+      items: { member: 'reports', schema: reports.Report, most: LIMITS.reports },
+      limit: 'reports',
+    },
     response: reports.ReportsResponse,
     errors: ['wrong-instance'],
     handle: async (coordinator, call) => ({
