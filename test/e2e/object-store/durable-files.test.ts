@@ -54,8 +54,8 @@ describe('runner: files of an ephemeral runner', () => {
       '--grace-secs',
       '0',
     ];
-    const runner = pool.site.start(pool.url, args);
     const batchId = await pool.submit('succeed', {}, STORAGE);
+    const runner = pool.site.start(pool.url, args);
     await pool.until(batchId, ['Completed']);
     await runner.says('claims no runs');
     await until(async () => (await pool.client.runner('r1')).leaving !== undefined);
@@ -77,16 +77,17 @@ describe('runner: files of an ephemeral runner', () => {
     expect((await pool.until(other, ['Pending', 'Claimed', 'Running', 'Completed'])).status).to.equal('Pending');
   });
 
-  it('leaves at its end; a push sends what it left, once, and names what is gone or has changed', async () => {
+  it('leaves on a signal while it stays; a push sends what it left, once, and names what is gone or has changed', async () => {
     s3.fault = () => 503;
-    const args = ['--ephemeral', '--max-lifetime', '12s', '--lifetime-margin', '1s', '--grace-secs', '1'];
-    const runner = pool.site.start(pool.url, args);
+    const args = ['--ephemeral', '--idle-exit', '1s', '--max-lifetime', '10m', '--grace-secs', '1'];
     const batchId = await pool.submit('files', { LARGE_BYTES: String(10 << 20) }, STORAGE);
+    const runner = pool.site.start(pool.url, args);
     const job = await pool.until(batchId, ['Completed']);
     expect((await push('--output-root', 'out')).text).to.match(
       /^runner r1: it is running here, and sends its files itself/,
     );
-    expect(await runner.exit()).to.equal(0);
+    await runner.says('claims no runs');
+    expect(await runner.end('SIGTERM')).to.equal(0);
     expect(runner.log).to.match(/the files of 1 run are not sent, and stay in .*simbatch files push --output-root/);
     const found = await finding(batchId);
     expect(found?.message).to.match(/^\d+ files of 1 run are not in the object store: .*: the runner is gone$/);
