@@ -2,7 +2,7 @@
  * The context of a runner: its data, the changes that the transitions of `runner.ts` make to it, and its deadlines. Pure
  * functions.
  */
-import { leaseMs, offlineAfterMs } from '../src/domain/rules.ts';
+import { leaseMs, missedAfterMs, offlineAfterMs } from '../src/domain/rules.ts';
 import type { AllocationEndKind, AttemptRef, HeldAttempt, RunnerContext } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
 import type { JobChange, RunnerEvent } from './protocol.ts';
@@ -146,6 +146,12 @@ export const isMachineGone = ({ held }: RunnerContext, event: RunnerEvent): bool
 /** True when a silent runner has ended with its allocation, and its runs may be the cause. */
 export const hasFailedWithMachine = ({ held }: RunnerContext, event: RunnerEvent): boolean =>
   held.length > 0 && event.type === 'ALLOCATION_ENDED' && COUNTED.has(event.kind);
+
+/** True when the next heartbeat of a runner is late by half its interval: with the word of the engine, enough to count as gone. */
+export const hasMissedHeartbeat = (
+  { heardAtMs, heartbeatIntervalSecs }: RunnerContext,
+  { now }: RunnerEvent,
+): boolean => now >= heardAtMs + missedAfterMs(heartbeatIntervalSecs);
 
 /** True when attempts of a silent runner counted as losses, and its machine was taken from it. */
 export const isMachineGoneLate = ({ lost }: RunnerContext, event: RunnerEvent): boolean =>

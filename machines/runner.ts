@@ -19,6 +19,7 @@ import {
   resumedBy,
   droppedAttempts,
   hasFailedWithMachine,
+  hasMissedHeartbeat,
   isBeyondItsEnd,
   isDrainOver,
   isFromRegistered,
@@ -69,6 +70,7 @@ export const runnerMachine = setup({
     isMachineGoneLate: ({ context, event }) => isMachineGoneLate(context, event),
     isLossConfirmed: ({ context, event }) => isLossConfirmed(context, event),
     hasFailedWithMachine: ({ context, event }) => hasFailedWithMachine(context, event),
+    missedHeartbeat: ({ context, event }) => hasMissedHeartbeat(context, event),
     leaseOverBeyondItsEnd: ({ context: c, event }) =>
       event.now >= c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) && isBeyondItsEnd(c, event),
     anyOverdue: ({ context: c, event }) => c.held.some((it) => isOverdue(c, it, event.now)),
@@ -258,6 +260,19 @@ export const runnerMachine = setup({
         RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
+        // The engine may be wrong about a runner that sends heartbeats; launchers repeat what they know until it misses one.
+        ALLOCATION_ENDED: [
+          {
+            guard: and(['missedHeartbeat', 'isMachineGone']),
+            target: 'Offline',
+            actions: ['emitSilent', 'emitInterrupted'],
+          },
+          {
+            guard: and(['missedHeartbeat', 'hasFailedWithMachine']),
+            target: 'Offline',
+            actions: ['emitSilent', 'emitLostWithMachine'],
+          },
+        ],
       },
     },
     Maintenance: {
@@ -280,6 +295,19 @@ export const runnerMachine = setup({
         ],
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
+        // The engine may be wrong about a runner that sends heartbeats; launchers repeat what they know until it misses one.
+        ALLOCATION_ENDED: [
+          {
+            guard: and(['missedHeartbeat', 'isMachineGone']),
+            target: 'Offline',
+            actions: ['emitSilent', 'emitInterrupted'],
+          },
+          {
+            guard: and(['missedHeartbeat', 'hasFailedWithMachine']),
+            target: 'Offline',
+            actions: ['emitSilent', 'emitLostWithMachine'],
+          },
+        ],
       },
     },
     Offline: {
@@ -304,7 +332,6 @@ export const runnerMachine = setup({
           { guard: 'leaseOverBeyondItsEnd', actions: 'emitInterrupted' },
           { guard: 'leaseOver', actions: ['emitLost', 'noteLost'] },
         ],
-        // Of a connected runner the engine may be wrong; launchers repeat what they know until it has fallen silent.
         ALLOCATION_ENDED: [
           { guard: 'isMachineGone', actions: 'emitInterrupted' },
           { guard: 'hasFailedWithMachine', actions: 'emitLostWithMachine' },

@@ -32,6 +32,9 @@ export const PREFER_OTHER_RUNNER_MS = 10_000;
 /** How long a run of an audit is reserved for a runner other than that of the original run, while such a runner is connected. */
 export const AUDIT_OTHER_RUNNER_MS = 600_000;
 
+/** Time without heartbeat after which a runner has missed one, in ms. */
+export const missedAfterMs = (heartbeatIntervalSecs: number): number => 1_500 * heartbeatIntervalSecs;
+
 /** Time without heartbeat after which a runner with this heartbeat interval (in seconds) counts as silent. */
 export function offlineAfterMs(heartbeatIntervalSecs: number): number {
   return Math.max(OFFLINE_AFTER_MIN_MS, 3 * heartbeatIntervalSecs * 1000);

@@ -119,7 +119,13 @@ export const RUNNER_EVENTS: Readonly<Record<string, RunnerEvent>> = {
   ...Object.fromEntries(
     ALLOCATION_ENDS.map((kind) => [
       `ALLOCATION_ENDED [${kind}]`,
-      { type: 'ALLOCATION_ENDED', kind, reason: kind, now: NOW },
+      { type: 'ALLOCATION_ENDED', kind, reason: kind, now: NOW + 7_499 },
+    ]),
+  ),
+  ...Object.fromEntries(
+    (['preempted', 'out-of-memory', 'gone'] as const).map((kind) => [
+      `ALLOCATION_ENDED [${kind}, missed]`,
+      { type: 'ALLOCATION_ENDED', kind, reason: kind, now: NOW + 7_500 },
     ]),
   ),
   SIGN_OFF: { type: 'SIGN_OFF', instance: 'i1', now: NOW },

@@ -132,6 +132,8 @@ describe('machines/runner', () => {
       Busy        | RESUME                              | Busy        | -                        | -
       Busy        | RESUME [silent]                     | Busy        | -                        | -
       Busy        | SILENCE [in time]                   | Offline     | silent                   | -
+      Busy        | ALLOCATION_ENDED [preempted, missed] | Offline     | silent, interrupted j1   | -
+      Busy        | ALLOCATION_ENDED [out-of-memory, missed] | Offline     | silent, lost j1          | -
       Busy        | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Maintenance | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Maintenance | REGISTER [new, replaces]            | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -218,6 +220,8 @@ describe('machines/runner', () => {
       Busy, j1 missing      | RESUME [silent]                     | Busy        | -                        | -
       Busy, j1 missing      | SILENCE [in time]                   | Offline     | silent                   | -
       Busy, j1 missing      | MISSING [in time]                   | Busy        | lost j1                  | -
+      Busy, j1 missing      | ALLOCATION_ENDED [preempted, missed] | Offline     | silent, interrupted j1   | -
+      Busy, j1 missing      | ALLOCATION_ENDED [out-of-memory, missed] | Offline     | silent, lost j1          | -
       Busy, j1 missing      | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Maintenance, holds j1 | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Maintenance, holds j1 | REGISTER [new, replaces]            | Maintenance | lost j1, registered      | instance changed, heardAtMs changed, lastHeartbeatMs changed
@@ -232,6 +236,8 @@ describe('machines/runner', () => {
       Maintenance, holds j1 | RESUME [silent]                     | Offline     | resumed                  | drained changed
       Maintenance, holds j1 | SILENCE [in time]                   | Offline     | silent                   | -
       Maintenance, holds j1 | MISSING [in time]                   | Maintenance | lost j1                  | -
+      Maintenance, holds j1 | ALLOCATION_ENDED [preempted, missed] | Offline     | silent, interrupted j1   | -
+      Maintenance, holds j1 | ALLOCATION_ENDED [out-of-memory, missed] | Offline     | silent, lost j1          | -
       Maintenance, holds j1 | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Offline, holds j1     | REGISTER [same]                     | Busy        | lost nothing, registered | held changed, heardAtMs changed, lastHeartbeatMs changed
       Offline, holds j1     | REGISTER [new]                      | Busy        | lost j1, registered      | instance changed, held changed, heardAtMs changed, lastHeartbeatMs changed
@@ -255,6 +261,8 @@ describe('machines/runner', () => {
       Offline, holds j1     | ALLOCATION_ENDED [node-failure]     | Offline     | interrupted j1           | -
       Offline, holds j1     | ALLOCATION_ENDED [out-of-memory]    | Offline     | lost j1                  | -
       Offline, holds j1     | ALLOCATION_ENDED [cancelled]        | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [preempted, missed] | Offline     | interrupted j1           | -
+      Offline, holds j1     | ALLOCATION_ENDED [out-of-memory, missed] | Offline     | lost j1                  | -
       Offline, holds j1     | SIGN_OFF                            | Offline     | signed-off j1            | signedOffAtMs set
       Offline, drained      | REGISTER [same]                     | Maintenance | lost nothing, registered | heardAtMs changed, lastHeartbeatMs changed
       Offline, drained      | REGISTER [new]                      | Maintenance | lost nothing, registered | instance changed, heardAtMs changed, lastHeartbeatMs changed

@@ -61,6 +61,16 @@ export const AllocationsEndedResponse = named(
 );
 export type AllocationsEndedResponse = Static<typeof AllocationsEndedResponse>;
 
+export const QueueDemand = named(
+  'QueueDemand',
+  'Pending runs that fit a queue, and what the launcher does for them.',
+  submitted({
+    batches: listOf(uuid('A batch.'), 'Their batches; at most 100 are named.', 100),
+    why: freeText('The decision, as a sentence.'),
+  }),
+);
+export type QueueDemand = Static<typeof QueueDemand>;
+
 export const LauncherQueue = named(
   'LauncherQueue',
   'A queue of a launcher, and its last decision.',
@@ -74,7 +84,11 @@ export const LauncherQueue = named(
       propertyNames: { type: 'string', maxLength: LIMITS.nameLength },
     }),
     blocked: Type.Optional(freeText('Why it submits nothing now; absent when it may.')),
+    failing: Type.Optional(freeText('Why its last allocations failed; absent once one was of use.')),
     why: listOf(freeText('A sentence.'), 'The reasons of the last decision.', MAX_SENTENCES),
+    demand: Type.Optional(
+      listOf(ref(QueueDemand), 'Runs that fit it; absent: every run may. At most 100 are named.', MAX_SENTENCES),
+    ),
   }),
 );
 export type LauncherQueue = Static<typeof LauncherQueue>;
@@ -109,7 +123,7 @@ export type LauncherAllocation = Static<typeof LauncherAllocation>;
 
 export const EndedAllocation = named(
   'EndedAllocation',
-  'An allocation that has ended. Runs of its runner, once that is silent, are executed again at once, as the end permits.',
+  'An allocation that has ended. Runs of its runner, once it has missed a heartbeat, are executed again at once, as the end permits.',
   submitted({
     allocation,
     end: enumOf(

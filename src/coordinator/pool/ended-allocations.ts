@@ -9,8 +9,8 @@ export interface EndedParts {
 }
 
 /**
- * Sends silent runners that hold runs, or whose runs counted as losses, the ends of their allocations; the machine of a runner decides what that means. A launcher repeats the
- * ends of the last minutes, so an end that arrives before its runner has fallen silent is not lost.
+ * Sends runners that hold runs, or whose runs counted as losses, the ends of their allocations; the machine of a runner decides what that means. A launcher repeats the
+ * ends of the last minutes, so an end that arrives before its runner has missed a heartbeat is not lost.
  */
 export async function endRunners({ turns, directory }: EndedParts, ended: readonly EndedAllocation[]): Promise<void> {
   if (ended.length === 0) return;
@@ -18,8 +18,8 @@ export async function endRunners({ turns, directory }: EndedParts, ended: readon
   const endOf = (allocation: string | undefined): EndedAllocation | undefined =>
     allocation === undefined ? undefined : ends.get(allocation);
   const runners = [...directory.runners.values()].flatMap((it) => {
-    const { value, context } = stateOf(it);
-    const isConcerned = value === 'Offline' && (context.held.length > 0 || context.lost !== undefined);
+    const { context } = stateOf(it);
+    const isConcerned = context.held.length > 0 || context.lost !== undefined;
     const end = isConcerned ? endOf(context.allocation) : undefined;
     return end === undefined ? [] : [{ runnerId: context.runnerId, end }];
   });

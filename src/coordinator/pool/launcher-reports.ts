@@ -5,16 +5,22 @@ import type {
   Launcher,
   LauncherListResponse,
   LauncherReport,
+  LauncherQueue,
   LauncherReportResponse,
-  UnservedRuns,
+  QueueDemand,
 } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
+import type { LaunchersAbout } from '../../domain/findings/finding.ts';
+import { plural } from '../../domain/plural.ts';
 
 /** A launcher beyond this number replaces the longest silent one. */
 const MAX_LAUNCHERS = 50;
 /** A launcher is current until so many further reports are missing, and at least for `GRACE_MS`. */
 const MISSED = 3;
 const GRACE_MS = 30_000;
+
+/** A launcher that has not reported for longer is not missed. */
+const REMEMBERED_MS = 7 * 86_400_000;
 
 interface Received {
   /** The launch tokens that may replace it while it is current; undefined: every one. */
@@ -48,14 +54,70 @@ export class LauncherReports {
       .toSorted((a, b) => (a.launcher < b.launcher ? -1 : 1));
   }
 
-  /** The reports of the current launchers on runs of this batch that no queue can execute; undefined without a current launcher. */
-  unservedOf(batchId: string, now: number): UnservedRuns[] | undefined {
-    const current = this.list(now).filter((it) => it.current);
-    if (current.length === 0) return undefined;
+  /** What the launchers say about the runs of a batch; undefined when none has reported within a week. */
+  about(batchId: string, now: number): LaunchersAbout | undefined {
+    const known = [...this.#received.values()].filter((it) => now < it.atMs + REMEMBERED_MS);
+    if (known.length === 0) return undefined;
+    const current = known.filter((it) => isCurrent(it, now)).map((it) => it.report);
     const unserved = current.map((it) => it.unserved.filter(({ batches }) => batches.includes(batchId)));
-    // Another launcher may have a queue that fits.
-    return unserved.every((it) => it.length > 0) ? unserved.flat() : [];
+    const queues = current.flatMap((report) => {
+      const prefix = current.length > 1 ? `${report.launcher}/` : '';
+      return fittingQueues(report, batchId).map((it) => queueAbout(report, it, prefix, batchId));
+    });
+    return {
+      names: current.map((it) => it.launcher).toSorted(),
+      // Another launcher may have a queue that fits.
+      unserved: unserved.every((it) => it.length > 0) ? unserved.flat() : [],
+      queues,
+      silent: known
+        .filter((it) => !isCurrent(it, now))
+        .map(({ report, atMs }) => ({ name: report.launcher, silentMs: now - atMs })),
+    };
   }
+}
+
+/** The queues that the runs of the batch fit; all, where a launcher does not say so, or has not yet seen them. */
+function fittingQueues({ queues }: LauncherReport, batchId: string): LauncherQueue[] {
+  const fitting = queues.filter((it) => demandOf(it, batchId) !== undefined);
+  return fitting.length === 0 ? queues : fitting;
+}
+
+const demandOf = ({ demand }: LauncherQueue, batchId: string): QueueDemand | undefined =>
+  demand?.find((it) => it.batches.includes(batchId));
+
+/** States of an allocation without a registered runner, and their words; and whether the engine has started it. */
+const STARTING: readonly { states: readonly string[]; does: (count: number) => string }[] = [
+  { states: ['Planned', 'Submitting', 'Queued'], does: (count) => `${count === 1 ? 'waits' : 'wait'} in the engine` },
+  { states: ['Starting'], does: (count) => (count === 1 ? 'starts' : 'start') },
+];
+
+function queueAbout(
+  { allocations }: LauncherReport,
+  queue: LauncherQueue,
+  prefix: string,
+  batchId: string,
+): LaunchersAbout['queues'][number] {
+  const { name, counts, blocked, failing } = queue;
+  const starting = STARTING.flatMap(({ states, does }) => {
+    const count = states.reduce((sum, it) => sum + (counts[it] ?? 0), 0);
+    if (count === 0) return [];
+    const reasons = allocations.filter((it) => it.queue === name && states.includes(it.state)).map((it) => it.reason);
+    const reason = reasons.find((it) => it !== undefined);
+    return [`${plural(count, 'allocation')} ${does(count)}${reason === undefined ? '' : ` (${reason})`}`];
+  });
+  const isBlocked = blocked !== undefined && starting.length === 0;
+  const why = blocked ?? (starting.length === 0 ? demandOf(queue, batchId)?.why : undefined);
+  // A reason why it is blocked names the failures.
+  const clauses = [
+    ...starting,
+    ...(why === undefined ? [] : [why]),
+    ...(blocked === undefined ? [failing ?? []].flat() : []),
+  ];
+  return {
+    text: `${prefix}${name}: ${clauses.join(', ') || 'nothing is submitted yet'}`,
+    isBlocked,
+    isStarting: starting.length > 0,
+  };
 }
 
 const isCurrent = ({ report, atMs }: Received, now: number): boolean =>

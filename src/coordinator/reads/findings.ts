@@ -166,14 +166,8 @@ function reservationOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situati
 }
 
 function launchersOf({ launcherReports, clock }: FindingParts, batchId: Uuid): Pick<Situation, 'launchers'> {
-  const now = clock.now();
-  const unserved = launcherReports.unservedOf(batchId, now);
-  if (unserved === undefined) return {};
-  const current = launcherReports.list(now).filter((it) => it.current);
-  const queues = current.flatMap((it) => it.queues);
-  const blocked = queues.flatMap((it) => (it.blocked === undefined ? [] : [`${it.name}: ${it.blocked}`]));
-  const names = current.map((it) => it.launcher);
-  return { launchers: { names, unserved, blocked: blocked.length === queues.length ? blocked : [] } };
+  const launchers = launcherReports.about(batchId, clock.now());
+  return launchers === undefined ? {} : { launchers };
 }
 
 type OfBatch = Pick<

@@ -40,6 +40,18 @@ export interface OutboxPlace extends Omit<OutboxRecord, 'atMs'> {
   idleMs: number;
 }
 
+/** What launchers do for the runs of a study. */
+export interface LaunchersAbout {
+  /** The launchers that report. */
+  names: readonly string[];
+  /** Runs that no queue of them can execute. */
+  unserved: readonly UnservedRuns[];
+  /** Their queues that fit the runs. `isBlocked`: it submits nothing, and no allocation of it starts. */
+  queues: readonly { text: string; isBlocked: boolean; isStarting: boolean }[];
+  /** The launchers whose reports are missing, and for how long. */
+  silent: readonly { name: string; silentMs: number }[];
+}
+
 /** One batch and the pool at one moment. */
 export interface Situation {
   batchId: Uuid;
@@ -63,8 +75,8 @@ export interface Situation {
   needs: readonly string[] | undefined;
   now: number;
   runners: readonly Runner[];
-  /** The launchers that report; absent without one. `blocked`: reasons, where no queue submits. */
-  launchers?: { names: readonly string[]; unserved: readonly UnservedRuns[]; blocked: readonly string[] };
+  /** What the launchers report; absent without one. */
+  launchers?: LaunchersAbout;
   /** Absent while it is not paused. */
   paused?: { reason: string | undefined };
   /** The runs that wait for the canary runs, or for the canary study; absent while none do. */

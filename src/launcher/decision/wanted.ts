@@ -51,6 +51,8 @@ export interface QueueDecision {
   submit: readonly (DemandGroup | undefined)[];
   /** Sentences in the order of the decisions; never empty. */
   why: readonly string[];
+  /** The groups of runs that fit the queue, with the decision about each. */
+  demand: readonly { batches: readonly string[]; why: string }[];
 }
 
 /** Runs that no queue can ever execute. */
@@ -103,6 +105,7 @@ class Decision {
   readonly #capacities: Capacity[];
   readonly #submit: Map<string, (DemandGroup | undefined)[]>;
   readonly #why: Map<string, string[]>;
+  readonly #demand: Map<string, { batches: readonly string[]; why: string }[]>;
   readonly #unserved: Unserved[] = [];
 
   constructor(input: WantedInput, room: Room) {
@@ -111,6 +114,7 @@ class Decision {
     this.#capacities = capacitiesOf(input);
     this.#submit = new Map(input.queues.map((it) => [it.name, []]));
     this.#why = new Map(input.queues.map((it) => [it.name, []]));
+    this.#demand = new Map(input.queues.map((it) => [it.name, []]));
   }
 
   /** Serves a group from the capacity that exists, then from new allocations of the queues in their order. */
@@ -127,7 +131,7 @@ class Decision {
     }
     if (left === 0) {
       for (const { name } of fitting)
-        this.#say(name, `${waits}: the runners that are free, starting or queued are enough`);
+        this.#tell(name, group, `${waits}: the runners that are free, starting or queued are enough`);
       return;
     }
     if (fitting.length === 0) {
@@ -142,7 +146,7 @@ class Decision {
     for (const queue of fitting) {
       const { name } = queue;
       if (left === 0) {
-        this.#say(name, `${waits}: queues before this one are enough`);
+        this.#tell(name, group, `${waits}: queues before this one are enough`);
         continue;
       }
       // The clocks of launcher and coordinator may differ: a negative age is none.
@@ -153,12 +157,12 @@ class Decision {
           ? `scale_up_after is ${String(queue.scaleUpAfterMs / 1_000)} s, and the oldest has waited ${String(Math.round(ageMs / 1_000))} s`
           : undefined);
       if (blocked !== undefined) {
-        this.#say(name, `${waits}: submits none, since ${blocked}`);
+        this.#tell(name, group, `${waits}: submits none, since ${blocked}`);
         continue;
       }
       const asked = this.#untold(queue, group);
       if (asked?.isAsked === true) {
-        this.#say(name, `${waits}: submits none until a runner of the queue says whether it ${asked.question}`);
+        this.#tell(name, group, `${waits}: submits none until a runner of the queue says whether it ${asked.question}`);
         continue;
       }
       const each = runsThatFit(requestedBy(group), wholeCapacity(queue));
@@ -168,8 +172,9 @@ class Decision {
       this.#take(queue, submitted, group);
       const free = left < group.runs ? `${String(group.runs - left)} of them find room; ` : '';
       const least = submitted < needed ? `; ${String(needed - submitted)} more needed, but ${limit}` : '';
-      this.#say(
+      this.#tell(
         name,
+        group,
         `${waits}: ${free}submits ${plural(submitted, 'allocation')} for ${plural(each, 'run')} each${least}`,
       );
       if (asked !== undefined) {
@@ -215,7 +220,7 @@ class Decision {
       const more = said.length - MAX_SENTENCES;
       const why =
         more > 0 ? [...said.slice(0, MAX_SENTENCES), `${String(more)} further groups of runs are not listed`] : said;
-      return { queue: name, submit: this.#submit.get(name) ?? [], why };
+      return { queue: name, submit: this.#submit.get(name) ?? [], why, demand: this.#demand.get(name) ?? [] };
     });
     return { queues, unserved: this.#unserved };
   }
@@ -248,6 +253,12 @@ class Decision {
       this.#submit.get(queue.name)?.push(group);
       this.#capacities.push(newCapacity(queue, undefined));
     }
+  }
+
+  /** Says what is decided for a group that fits the queue. */
+  #tell(queue: string, { batches }: DemandGroup, why: string): void {
+    this.#say(queue, why);
+    this.#demand.get(queue)?.push({ batches, why });
   }
 
   #say(queue: string, sentence: string): void {

@@ -55,13 +55,18 @@ export function reportOf(status: LauncherStatus): LauncherReport {
     launcher: status.launcher,
     poll_seconds: status.pollSeconds,
     problems: status.problems.slice(0, MAX_SENTENCES),
-    queues: status.queues.map(({ name, engine, max, counts, blocked, why }) => ({
+    queues: status.queues.map(({ name, engine, max, counts, blocked, failing, why, demand }) => ({
       name,
       engine,
       max,
       counts,
       ...(blocked === undefined ? {} : { blocked }),
+      ...(failing === undefined ? {} : { failing }),
       why: why.slice(0, MAX_SENTENCES),
+      // A part of the groups would say of the other runs that they do not fit.
+      ...(demand === undefined || demand.length > MAX_SENTENCES
+        ? {}
+        : { demand: demand.map((it) => ({ ...it, batches: it.batches.slice(0, MAX_BATCHES) })) }),
     })),
     unserved: status.unserved
       .slice(0, MAX_SENTENCES)

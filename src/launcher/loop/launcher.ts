@@ -293,6 +293,7 @@ export class Launcher {
       states: (name) => this.queueState(name),
       decisions: this.#decisions,
       silent,
+      tokenBlock: this.#tokenBlock(clock.now()),
       unserved: this.#unserved,
       usage: this.#usage(),
       allocations: this.#allocations.all(),

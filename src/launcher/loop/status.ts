@@ -3,7 +3,7 @@ import { isLive } from '../decision/usage.ts';
 import type { QueueDecision, Unserved } from '../decision/wanted.ts';
 import type { QueueConfig } from '../settings.ts';
 import type { AllocationRecord } from '../state/allocations.ts';
-import { blockOf, type QueueState } from '../state/queue-state.ts';
+import { blockOf, failingOf, type QueueState } from '../state/queue-state.ts';
 
 export interface QueueStatus {
   name: string;
@@ -13,9 +13,13 @@ export interface QueueStatus {
   counts: Record<string, number>;
   /** The reason why the queue submits no allocation now; absent when it may. */
   blocked?: string;
+  /** Why its last allocations failed; absent once one was of use. */
+  failing?: string;
   paused: boolean;
   /** Sentences of the last decision. */
   why: readonly string[];
+  /** The runs that fit it, and the decision about them; absent before the first one. */
+  demand?: QueueDecision['demand'];
 }
 
 export interface LauncherStatus {
@@ -48,6 +52,8 @@ export interface StatusInput {
   states: (queue: string) => QueueState;
   decisions: ReadonlyMap<string, QueueDecision>;
   silent: ReadonlyMap<string, string>;
+  /** Why no queue gets tokens for its runners; undefined when all do. */
+  tokenBlock: string | undefined;
   unserved: readonly Unserved[];
   usage: { totalCoreMs: number; dayCoreMs: number };
   allocations: Iterable<AllocationRecord>;
@@ -63,15 +69,19 @@ export function statusOf(input: StatusInput): LauncherStatus {
     const counts: Record<string, number> = {};
     for (const { value, context } of live) if (context.queue === name) counts[value] = (counts[value] ?? 0) + 1;
     const state = input.states(name);
-    const blocked = blockOf(state, input.now) ?? input.silent.get(name);
+    const blocked = blockOf(state, input.now) ?? input.silent.get(name) ?? input.tokenBlock;
+    const failing = failingOf(state);
+    const decision = input.decisions.get(name);
     return {
       name,
       engine,
       max,
       counts,
       ...(blocked === undefined ? {} : { blocked }),
+      ...(failing === undefined ? {} : { failing }),
       paused: state.paused !== undefined,
-      why: input.decisions.get(name)?.why ?? ['no decision yet: the coordinator has not answered'],
+      why: decision?.why ?? ['no decision yet: the coordinator has not answered'],
+      ...(decision === undefined ? {} : { demand: decision.demand }),
     };
   });
   const hours = (ms: number): number => Math.round(ms / 36_000) / 100;

@@ -56,13 +56,17 @@ export const afterResume = (state: QueueState): QueueState => ({
   paused: undefined,
 });
 
+/** Why the last allocations of the queue failed, as a clause; undefined once one was of use. */
+export function failingOf({ failures, lastFailure }: QueueState): string | undefined {
+  if (failures === 0) return undefined;
+  const count = failures === 1 ? 'the last allocation' : `the last ${String(failures)} allocations`;
+  return `${count} failed (${lastFailure?.reason ?? 'unknown'})`;
+}
+
 /** Why the queue submits nothing now, as the end of a sentence; undefined when it may. */
-export function blockOf(
-  { failures, lastFailure, delayedUntilMs, paused }: QueueState,
-  now: number,
-): string | undefined {
+export function blockOf(state: QueueState, now: number): string | undefined {
+  const { delayedUntilMs, paused } = state;
   if (paused !== undefined) return `it is paused: ${paused.reason}`;
   if (now >= delayedUntilMs) return undefined;
-  const count = failures === 1 ? 'the last allocation' : `the last ${String(failures)} allocations`;
-  return `${count} failed (${lastFailure?.reason ?? 'unknown'}); the next attempt is in ${formatDuration(delayedUntilMs - now)}`;
+  return `${failingOf(state) ?? 'it waits'}; the next attempt is in ${formatDuration(delayedUntilMs - now)}`;
 }

@@ -73,16 +73,28 @@ describe('coordinator/pool/ended-allocations', () => {
     expect(attempts.at(-1)?.message).to.match(/the engine says out-of-memory .*lost its runner 5 times/);
   });
 
-  it('leaves a runner alone that still sends heartbeats, until it falls silent', async () => {
-    await register('a');
-    await scene.running(batch, 0, 'a');
-    await report('node-failure');
-    expect(await scene.jobStatus(batch, 0)).to.equal('Running');
-    await scene.world.advance(SILENT_MS);
-    expect(await scene.jobStatus(batch, 0)).to.equal('Running');
-    await report('node-failure');
-    expect(await scene.jobStatus(batch, 0)).to.equal('Pending');
-  });
+  for (const [end, after] of [
+    ['node-failure', { status: 'Pending', losses: 0 }],
+    ['out-of-memory', { status: 'Pending', losses: 1 }],
+    ['gone', { status: 'Running', losses: 0 }],
+  ] as const)
+    it(`executes the run again once its runner has missed a heartbeat, and not before: ${end}`, async () => {
+      await register('a');
+      await scene.running(batch, 0, 'a');
+      await scene.world.advance(7_000);
+      await report(end);
+      expect(await history()).to.include({ status: 'Running', losses: 0 });
+      await scene.beat('a');
+      await scene.world.advance(7_000);
+      await report(end);
+      expect(await history()).to.include({ status: 'Running', losses: 0 });
+      await scene.world.advance(500);
+      await report(end);
+      expect(await history()).to.include(after);
+      // The engine was wrong: the runner lives, and is told that it has lost the run.
+      await scene.beat('a');
+      expect((await scene.api.runner('a')).status).to.equal(end === 'gone' ? 'Busy' : 'Idle');
+    });
 
   it('leaves other allocations and unexplained ends to the lease', async () => {
     await register('a');

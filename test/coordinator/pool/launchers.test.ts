@@ -1,6 +1,6 @@
 /** Launchers: their last reports, and the findings of a study that follow from them. */
 import { expect } from 'chai';
-import type { LauncherReport, UnservedRuns } from '../../../src/contract/types.ts';
+import type { LauncherQueue, LauncherReport, UnservedRuns } from '../../../src/contract/types.ts';
 import { Scene } from '../../support/scene.ts';
 
 const queue = { name: 'main', engine: 'slurm', max: 4, counts: { Queued: 1 }, why: ['1 run waits'] };
@@ -46,14 +46,85 @@ describe('coordinator/pool/launchers', () => {
     expect(await first()).to.include({ code: 'no-runner' });
     await scene.api.reportLauncher(report());
     expect(await first()).to.include({ code: 'launching', severity: 'waiting' });
-    await scene.api.reportLauncher(report({ queues: [{ ...queue, blocked: 'it is paused: x' }] }));
+    await scene.api.reportLauncher(report({ queues: [{ ...queue, counts: {}, blocked: 'it is paused: x' }] }));
     expect(await first()).to.include({
       code: 'launching',
       severity: 'blocked',
       message: 'no runner can execute a run, and the launcher lab starts none: main: it is paused: x',
     });
+  });
+
+  it('says what the allocations of the queues that fit wait for, and why earlier ones failed', async () => {
+    const says = async (...queues: LauncherQueue[]) => {
+      const of = (name: string, state: string, reason: string) => ({
+        allocation: `slurm/${name}/${state}`,
+        queue: name,
+        state,
+        reason,
+      });
+      const allocations = [
+        of('big', 'Queued', 'x'),
+        of('main', 'Queued', 'PENDING: Resources'),
+        of('main', 'Starting', 'ContainerCreating'),
+      ];
+      await scene.api.reportLauncher(report({ queues, allocations }));
+      const { message, severity } = (await first())!;
+      return [severity, message.replace(/^no runner can execute a run( yet)?[;,] (and )?the launcher lab /, '')];
+    };
+    const own = [{ batches: [batch], why: '2 runs wait: submits 0 allocations, but max is 1' }];
+    expect(await says({ ...queue, counts: { Queued: 2, Starting: 1, Idle: 4 } })).to.deep.equal([
+      'waiting',
+      'starts runners: main: 2 allocations wait in the engine (PENDING: Resources), 1 allocation starts (ContainerCreating)',
+    ]);
+    const failing = 'the last 2 allocations failed (its runner failed: ErrImagePull: pull access denied)';
+    expect(await says({ ...queue, failing })).to.deep.equal([
+      'waiting',
+      `starts runners: main: 1 allocation waits in the engine (PENDING: Resources), ${failing}`,
+    ]);
+    const blocked = `${failing}; the next attempt is in 1m`;
+    expect(await says({ ...queue, failing, blocked, counts: {} })).to.deep.equal([
+      'blocked',
+      `starts none: main: ${blocked}`,
+    ]);
+    const [big, small] = [
+      { ...queue, name: 'big', counts: {} },
+      { ...queue, demand: own, counts: {} },
+    ];
+    expect(await says(big, small)).to.deep.equal(['waiting', `has started none: main: ${own[0]!.why}`]);
+    expect(await says(big, { ...small, blocked })).to.deep.equal(['blocked', `starts none: main: ${blocked}`]);
+    expect(await says({ ...big, blocked: 'it is paused: x' }, { ...queue, demand: [] })).to.deep.equal([
+      'waiting',
+      'starts runners: big: it is paused: x; main: 1 allocation waits in the engine (PENDING: Resources)',
+    ]);
+  });
+
+  it('says of a launcher that does not report any more that it does not run, for a week', async () => {
+    await scene.api.reportLauncher(report());
+    await scene.world.advance(30_000);
+    expect(await first()).to.include({
+      code: 'launcher-silent',
+      severity: 'blocked',
+      message:
+        'no runner can execute a run, and the launcher lab (last report 30s ago) does not run, or cannot reach this coordinator',
+    });
+    await scene.api.reportLauncher(report({ launcher: 'other', unserved: [unserved()] }));
+    expect((await first())?.message).to.equal(
+      `${unserved().message}; the launcher lab (last report 30s ago) does not run, or cannot reach this coordinator`,
+    );
+    await scene.world.advance(7 * 86_400_000 - 30_000);
+    expect((await first())?.message).to.match(
+      /^no runner can execute a run, and the launcher other \(last report 6d23h ago\)/,
+    );
     await scene.world.advance(30_000);
     expect(await first()).to.include({ code: 'no-runner' });
+  });
+
+  it('says nothing of a silent launcher where a runner is connected', async () => {
+    await scene.api.reportLauncher(report());
+    await scene.world.advance(30_000);
+    await scene.register('a');
+    await scene.api.drain('a');
+    expect(await first()).to.include({ code: 'all-drained' });
   });
 
   for (const code of ['no-capacity-fits', 'lifetime-too-short', 'settings-refuse'] as const) {

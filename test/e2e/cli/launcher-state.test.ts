@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { simbatch } from '../../support/program.ts';
+import { Client } from '../../../src/client/client.ts';
+import { serving, simbatch } from '../../support/program.ts';
+import { study } from '../../support/studies.ts';
 
 const CONFIG = `
 endpoint: http://127.0.0.1:9
@@ -61,5 +63,30 @@ describe('cli/launcher state', () => {
     expect(stderr).to.include(
       'no launcher has run in /elsewhere/simbatch-launcher; start one with `simbatch launcher run`, or name its --config or --state-dir',
     );
+  });
+
+  it('asks the coordinator why nothing starts where there is no state folder, and the status of a study says it too', async () => {
+    const serve = await serving(['--data-dir', join(folder, 'data')]);
+    const endpoint = ['--endpoint', serve.url];
+    try {
+      const nobody = await ask('why', '--config', '/elsewhere/launcher.yaml', ...endpoint);
+      expect(nobody.code).to.equal(66);
+      expect(nobody.stderr).to.include(
+        `no launcher has run in /elsewhere/simbatch-launcher, and none has reported to ${serve.url} since it was started`,
+      );
+      const { batch_id } = await new Client({ endpoint: serve.url }).submit(study({ runs: 2, simulation: 'rocket' }));
+      await simbatch(
+        ['launcher', 'run', '--once', '--config', config, '--state-dir', join(folder, 'other'), ...endpoint],
+        { PATH: '/nonexistent' },
+      );
+      const why = await ask('why', 'short', '--config', '/elsewhere/launcher.yaml', ...endpoint);
+      expect(why.stdout).to.match(/^short: 2 runs of rocket wait: submits none, since its engine gives no answer: /);
+      const status = (await simbatch(['status', batch_id, ...endpoint])).stdout.replaceAll(/\s+/g, ' ');
+      expect(status).to.match(
+        /NOT RUNNING: .*no runner can execute a run, and the launcher simbatch starts none: short: its engine gives no answer: /,
+      );
+    } finally {
+      await serve.stop();
+    }
   });
 });

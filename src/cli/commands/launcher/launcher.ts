@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { checkCommand, scriptCommand } from './ask.ts';
 import { pauseCommand, resumeCommand, stopCommand } from './operate.ts';
 import { runCommand } from './run.ts';
-import { logCommand, statusCommand, whyCommand } from './show.ts';
+import { logCommand, statusCommand } from './show.ts';
+import { whyCommand } from './why.ts';
 
 export function launcherCommand(): Command {
   return new Command('launcher')

@@ -1,4 +1,4 @@
-/** `simbatch launcher status`, `why` and `log`: the state of the launcher after its last round. */
+/** `simbatch launcher status` and `log`: the state of the launcher after its last round. */
 import { Command, Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { formatDuration } from '../../../domain/durations.ts';
@@ -13,11 +13,11 @@ import { plural, printable } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { configOption, stateFolderOf, stateOption, type StateFlags } from './setup.ts';
 
-interface ShowFlags extends StateFlags {
+export interface ShowFlags extends StateFlags {
   output: string;
 }
 
-const outputOption = (): Option =>
+export const outputOption = (): Option =>
   new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table');
 
 export function statusCommand(): Command {
@@ -27,16 +27,6 @@ export function statusCommand(): Command {
     .addOption(stateOption())
     .addOption(outputOption())
     .action(showStatus);
-}
-
-export function whyCommand(): Command {
-  return new Command('why')
-    .description('the reasons of the last decision of each queue')
-    .argument('[queue]', 'one queue')
-    .addOption(configOption())
-    .addOption(stateOption())
-    .addOption(outputOption())
-    .action(showWhy);
 }
 
 export function logCommand(): Command {
@@ -58,12 +48,17 @@ async function lastStatus(flags: ShowFlags): Promise<LauncherStatus> {
       `no launcher has run in ${folder}; start one with \`simbatch launcher run\`, or name its --config or --state-dir`,
     );
   }
+  noteState(status);
+  return status;
+}
+
+/** Says on the standard error that the launcher does not run, and its problems. */
+export function noteState(status: LauncherStatus): void {
   const ageMs = systemClock.now() - Date.parse(status.at);
   if (ageMs > Math.max(30_000, 3_000 * status.pollSeconds)) {
     note(`note: the last round was ${formatDuration(ageMs)} ago; the launcher does not run`);
   }
   for (const it of status.problems) note(`note: ${printable(it)}`);
-  return status;
 }
 
 async function showStatus(flags: ShowFlags): Promise<void> {
@@ -123,26 +118,6 @@ async function showStatus(flags: ShowFlags): Promise<void> {
   await writeLine(
     `core hours: ${String(hours)}, of the last 24 hours ${String(day)}; live allocations count with their whole lifetime`,
   );
-}
-
-async function showWhy(name: string | undefined, flags: ShowFlags): Promise<void> {
-  const { queues, unserved } = await lastStatus(flags);
-  const shown = queues.filter((it) => name === undefined || it.name === name);
-  if (shown.length === 0) {
-    throw new Failure(
-      EXIT.missing,
-      `there is no queue ${JSON.stringify(name)}; the queues are ${queues.map((it) => it.name).join(', ')}`,
-    );
-  }
-  if (flags.output === 'json') {
-    await writeJson({
-      queues: shown.map((it) => ({ name: it.name, blocked: it.blocked ?? null, why: it.why })),
-      unserved,
-    });
-    return;
-  }
-  for (const { name: queue, why } of shown) for (const it of why) await writeLine(`${queue}: ${printable(it)}`);
-  for (const { code, message } of unserved) await writeLine(`${code}: ${printable(message)}`);
 }
 
 async function showLog(wanted: string, flags: ShowFlags): Promise<void> {
