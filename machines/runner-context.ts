@@ -88,6 +88,30 @@ export function markMissing(
 export const refs = (held: readonly HeldAttempt[]): AttemptRef[] =>
   held.map((it) => ({ job_id: it.jobId, attempt: it.attempt }));
 
+/** Returns the context after a registration of the same process, or of its successor. */
+export function takenOver(c: RunnerContext, event: Of<'REGISTER'>): RunnerContext {
+  return {
+    ...c,
+    name: event.name,
+    instance: event.instance,
+    capabilities: event.capabilities,
+    tags: event.tags,
+    heartbeatIntervalSecs: event.heartbeatIntervalSecs,
+    lastHeartbeatMs: event.now,
+    heardAtMs: event.now,
+    held: markMissing(c.held, event.holding, event.now),
+    signedOffAtMs: undefined,
+    allocation: event.allocation,
+    endsAtMs: event.endsAtMs,
+    ephemeral: event.ephemeral,
+    hostname: event.hostname,
+    engines: event.engines,
+    leaving: undefined,
+    lost: undefined,
+    ...slotsLostMember(event.slotsLost),
+  };
+}
+
 /** The attempts of the previous process that the registering process does not name. */
 export function droppedAttempts(c: RunnerContext, event: Of<'REGISTER'>): AttemptRef[] {
   if (event.instance === c.instance) return [];

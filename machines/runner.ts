@@ -32,6 +32,7 @@ import {
   markMissing,
   refs,
   slotsLostMember,
+  takenOver,
   type RunnerInput,
 } from './runner-context.ts';
 
@@ -70,35 +71,14 @@ export const runnerMachine = setup({
     isMachineGoneLate: ({ context, event }) => isMachineGoneLate(context, event),
     isLossConfirmed: ({ context, event }) => isLossConfirmed(context, event),
     hasFailedWithMachine: ({ context, event }) => hasFailedWithMachine(context, event),
-    missedHeartbeat: ({ context, event }) => hasMissedHeartbeat(context, event),
+    isMachineMissed: ({ context: c, event }) => hasMissedHeartbeat(c, event) && isMachineGone(c, event),
+    hasFailedMissed: ({ context: c, event }) => hasMissedHeartbeat(c, event) && hasFailedWithMachine(c, event),
     leaseOverBeyondItsEnd: ({ context: c, event }) =>
       event.now >= c.heardAtMs + leaseMs(c.heartbeatIntervalSecs) && isBeyondItsEnd(c, event),
     anyOverdue: ({ context: c, event }) => c.held.some((it) => isOverdue(c, it, event.now)),
   },
   actions: {
-    takeOver: assign(({ context: c, event }) => {
-      if (event.type !== 'REGISTER') return c;
-      return {
-        ...c,
-        name: event.name,
-        instance: event.instance,
-        capabilities: event.capabilities,
-        tags: event.tags,
-        heartbeatIntervalSecs: event.heartbeatIntervalSecs,
-        lastHeartbeatMs: event.now,
-        heardAtMs: event.now,
-        held: markMissing(c.held, event.holding, event.now),
-        signedOffAtMs: undefined,
-        allocation: event.allocation,
-        endsAtMs: event.endsAtMs,
-        ephemeral: event.ephemeral,
-        hostname: event.hostname,
-        engines: event.engines,
-        leaving: undefined,
-        lost: undefined,
-        ...slotsLostMember(event.slotsLost),
-      };
-    }),
+    takeOver: assign(({ context, event }) => (event.type === 'REGISTER' ? takenOver(context, event) : context)),
     emitNotTakenOver: emit(({ context: c, event }): RunnerLost => ({
       type: 'runner.lost',
       runnerId: c.runnerId,
@@ -229,6 +209,11 @@ export const runnerMachine = setup({
       { guard: 'takesOver', target: '.Idle', actions: ['emitNotTakenOver', 'takeOver', 'emitRegistered'] },
     ],
     SIGN_OFF: { guard: 'sameInstance', target: '.Offline', actions: ['emitSignedOff', 'noteSignOff'] },
+    // The engine may be wrong about a runner that sends heartbeats; launchers repeat what they know until it misses one.
+    ALLOCATION_ENDED: [
+      { guard: 'isMachineMissed', target: '.Offline', actions: ['emitSilent', 'emitInterrupted'] },
+      { guard: 'hasFailedMissed', target: '.Offline', actions: ['emitSilent', 'emitLostWithMachine'] },
+    ],
   },
   states: {
     Idle: {
@@ -260,19 +245,6 @@ export const runnerMachine = setup({
         RESUME: { actions: 'resume' },
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
-        // The engine may be wrong about a runner that sends heartbeats; launchers repeat what they know until it misses one.
-        ALLOCATION_ENDED: [
-          {
-            guard: and(['missedHeartbeat', 'isMachineGone']),
-            target: 'Offline',
-            actions: ['emitSilent', 'emitInterrupted'],
-          },
-          {
-            guard: and(['missedHeartbeat', 'hasFailedWithMachine']),
-            target: 'Offline',
-            actions: ['emitSilent', 'emitLostWithMachine'],
-          },
-        ],
       },
     },
     Maintenance: {
@@ -295,19 +267,6 @@ export const runnerMachine = setup({
         ],
         SILENCE: { guard: 'silent', target: 'Offline', actions: 'emitSilent' },
         MISSING: { guard: 'anyOverdue', actions: 'emitMissing' },
-        // The engine may be wrong about a runner that sends heartbeats; launchers repeat what they know until it misses one.
-        ALLOCATION_ENDED: [
-          {
-            guard: and(['missedHeartbeat', 'isMachineGone']),
-            target: 'Offline',
-            actions: ['emitSilent', 'emitInterrupted'],
-          },
-          {
-            guard: and(['missedHeartbeat', 'hasFailedWithMachine']),
-            target: 'Offline',
-            actions: ['emitSilent', 'emitLostWithMachine'],
-          },
-        ],
       },
     },
     Offline: {

@@ -54,7 +54,7 @@ export class LauncherReports {
       .toSorted((a, b) => (a.launcher < b.launcher ? -1 : 1));
   }
 
-  /** What the launchers say about the runs of a batch; undefined when none has reported within a week. */
+  /** The reports of the launchers on the runs of a batch; undefined when none has reported within a week. */
   about(batchId: string, now: number): LaunchersAbout | undefined {
     const known = [...this.#received.values()].filter((it) => now < it.atMs + REMEMBERED_MS);
     if (known.length === 0) return undefined;

@@ -40,7 +40,7 @@ export interface OutboxPlace extends Omit<OutboxRecord, 'atMs'> {
   idleMs: number;
 }
 
-/** What launchers do for the runs of a study. */
+/** The work of launchers for the runs of a study. */
 export interface LaunchersAbout {
   /** The launchers that report. */
   names: readonly string[];
@@ -75,7 +75,7 @@ export interface Situation {
   needs: readonly string[] | undefined;
   now: number;
   runners: readonly Runner[];
-  /** What the launchers report; absent without one. */
+  /** The reports of launchers; absent without one. */
   launchers?: LaunchersAbout;
   /** Absent while it is not paused. */
   paused?: { reason: string | undefined };

@@ -3,7 +3,7 @@
  * starting or queued, within all limits. One pure function; it asks nothing and changes nothing.
  */
 import { plural } from '../../domain/plural.ts';
-import { endsInTime, usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
+import { endsInTime } from '../../domain/scheduling.ts';
 import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherLimits, QueueConfig } from '../settings.ts';
 import {
@@ -14,11 +14,11 @@ import {
   requestedBy,
   runsThatFit,
   serves,
-  usableMs,
   wholeCapacity,
   type Misfit,
   type RunnerSettings,
 } from './fits.ts';
+import { capacitiesOf, newCapacity, type Capacity } from './capacities.ts';
 import { Room } from './room.ts';
 import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';
 
@@ -68,21 +68,8 @@ export interface Wanted {
   unserved: readonly Unserved[];
 }
 
-/** Free capacity, of which the groups take their parts. */
-interface Capacity {
-  simulations: readonly string[];
-  /** The settings of its runner; undefined before it has registered. */
-  settings: RunnerSettings | undefined;
-  room: FreeCapacity;
-  /** Runs must end before; undefined: no end. */
-  endsAtMs: number | undefined;
-  /** False where only `simulations` counts: runners that the launcher has not started. */
-  queue: QueueConfig | undefined;
-}
-
 /** Sentences of one queue; further groups are only counted. */
 const MAX_SENTENCES = 20;
-const READY = new Set(['Idle', 'Busy']);
 
 export function wanted(input: WantedInput): Wanted {
   const live = input.allocations.filter(isLive);
@@ -276,52 +263,4 @@ class Decision {
     const message = `${plural(runs, 'run')} of ${group.simulation} fit${runs === 1 ? 's' : ''} no queue (${reasons})`;
     this.#unserved.push({ code, message, runs, batches: group.batches });
   }
-}
-
-function capacitiesOf({ allocations, otherRunners, queues }: WantedInput): Capacity[] {
-  const configs = new Map(queues.map((it) => [it.name, it]));
-  const capacities = allocations.flatMap((it): Capacity[] => {
-    const queue = configs.get(it.context.queue);
-    if (READY.has(it.value)) {
-      return it.runner === undefined ? [] : [{ ...capacityOfRunner(it.runner), queue }];
-    }
-    if (queue === undefined || !(isWaiting(it) || it.value === 'Starting') || it.context.stop !== undefined) return [];
-    const { endsAtMs } = it.context;
-    const end = endsAtMs === undefined ? undefined : endsAtMs - (queue.lifetimeMs - usableMs(queue));
-    return [newCapacity(queue, end)];
-  });
-  return [...capacities, ...otherRunners.map(capacityOfRunner)];
-}
-
-const newCapacity = (queue: QueueConfig, endsAtMs: number | undefined): Capacity => ({
-  simulations: queue.serves,
-  settings: undefined,
-  room: wholeCapacity(queue),
-  endsAtMs,
-  queue,
-});
-
-/** The free part of a runner: of its cores and memory, the same share as of its slots. */
-function capacityOfRunner({
-  capabilities: c,
-  engines,
-  current_jobs: jobs,
-  slots_lost: lost,
-  status,
-  ends_at: end,
-}: Runner): Capacity {
-  const slots = usableSlots(c, lost);
-  const free = status === 'Idle' || status === 'Busy' ? Math.max(0, slots - jobs.length) : 0;
-  const share = slots === 0 ? 0 : free / slots;
-  return {
-    simulations: c.supported_simulation_types,
-    settings: { ...c, engines },
-    room: {
-      slots: free,
-      cpuMilli: c.cpu_cores > 0 ? c.cpu_cores * 1_000 * share : Infinity,
-      memoryBytes: c.memory_gb > 0 ? c.memory_gb * 1024 ** 3 * share : Infinity,
-    },
-    endsAtMs: end === undefined ? undefined : Date.parse(end),
-    queue: undefined,
-  };
 }

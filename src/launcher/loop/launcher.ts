@@ -15,9 +15,9 @@ import type { Engine } from '../engine.ts';
 import { Allocations } from '../state/allocations.ts';
 import { readLauncherStore, writeLauncherStore, type LauncherRecord } from '../state/launcher-store.ts';
 import { afterFailure, afterReady, blockOf, INITIAL_QUEUE, type QueueState } from '../state/queue-state.ts';
+import { EngineQuestions } from './ask-engines.ts';
 import { applyCommand } from './commands.ts';
 import {
-  askEngines,
   askPool,
   expire,
   observeEngines,
@@ -59,6 +59,7 @@ export class Launcher {
   readonly #parts: LauncherParts;
   readonly #allocations: Allocations;
   readonly #stopping: Stopping;
+  readonly #questions: EngineQuestions;
   readonly #queues = new Map<string, QueueState>();
   readonly #changedQueues = new Set<string>();
   /** The settings of the last runner of a queue. They are not stored: a restart and `resume` ask the next runner again. */
@@ -75,6 +76,7 @@ export class Launcher {
     this.#parts = parts;
     this.#allocations = new Allocations((fact) => this.#onFact(fact));
     this.#stopping = new Stopping(parts.engines, parts.log);
+    this.#questions = new EngineQuestions(parts.config, parts.engines);
     this.#record = { format: 1, launcher: parts.config.launcher, forgottenCoreMs: 0 };
   }
 
@@ -115,17 +117,15 @@ export class Launcher {
 
   /** One round. @throws when the records cannot be written; every other failure is a problem in the status. */
   async round(): Promise<LauncherStatus> {
-    const { coordinator, engines, clock, inbox, isDryRun, config, log } = this.#parts;
+    const { coordinator, clock, inbox, isDryRun, config, log } = this.#parts;
     const { commands, done } = await inbox.take();
     for (const it of commands) applyCommand(it, { allocations: this.#allocations, queues: this, config, log, clock });
     await this.#persist();
     await done();
 
     // All questions are asked before anything is submitted: an answer never misses a submission of its own round.
-    const [pool, answers] = await Promise.all([
-      askPool(coordinator, this.#allocations),
-      askEngines(engines, clock.now()),
-    ]);
+    const pool = await askPool(coordinator, this.#allocations);
+    const answers = await this.#questions.ask(this.#allocations.live(), 'why' in pool ? undefined : pool, clock.now());
     const problems = answers.silent.map(
       (it) => `the engine of ${it.queue}${it.place === undefined ? '' : ` at ${it.place}`} gives no answer: ${it.why}`,
     );

@@ -3,9 +3,9 @@ import type { AllocationContext, AllocationEvent, AllocationInput } from '../../
 import { allocationDeadline } from '../../../machines/allocation/context.ts';
 import type { DemandGroup, Runner } from '../../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from '../settings.ts';
-import type { Engine, EngineAllocation, EngineView, Silence } from '../engine.ts';
+import type { EngineAllocation, Silence } from '../engine.ts';
 import { allocationName } from '../request.ts';
-import { isLive } from '../decision/usage.ts';
+import { isLive, type Allocation } from '../decision/usage.ts';
 import type { Allocations } from '../state/allocations.ts';
 import type { CoordinatorPort } from './ports.ts';
 
@@ -16,30 +16,10 @@ export interface EngineAnswers {
   /** The allocations that the engines list, by the id. */
   listed: ReadonlyMap<string, EngineAllocation>;
   silent: readonly Silence[];
-}
-
-/** Asks each engine once. A call that throws makes all its queues silent. */
-export async function askEngines(engines: ReadonlyMap<string, Engine>, now: number): Promise<EngineAnswers> {
-  const views = await Promise.all(
-    [...new Set(engines.values())].map(async (engine): Promise<EngineView> => {
-      try {
-        return await engine.list();
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        const queues = [...engines].filter(([, it]) => it === engine);
-        return { allocations: [], silent: queues.map(([queue]) => ({ queue, why })) };
-      }
-    }),
-  );
-  const listed = new Map<string, EngineAllocation>();
-  for (const { allocations } of views) {
-    for (const it of allocations) {
-      // An id that ended and lives too (a Slurm job that was requeued by hand) lives.
-      const known = listed.get(it.id);
-      if (known === undefined || known.state === 'ended') listed.set(it.id, it);
-    }
-  }
-  return { askedAtMs: now, listed, silent: views.flatMap((it) => it.silent) };
+  /** The allocations that each engine listed when it was last asked, by the id. */
+  known: ReadonlyMap<string, EngineAllocation>;
+  /** False for an allocation whose engine was not asked in this round: it is neither listed nor absent. */
+  isAsked(record: Pick<Allocation, 'context'>): boolean;
 }
 
 /** Why the engine of the allocation cannot be asked about it now; undefined when its answer counts. */
@@ -135,7 +115,7 @@ const observed = (seen: EngineAllocation, now: number): AllocationEvent => ({
 /** States and ends; what an engine lists and the launcher does not know as live is adopted. Returns the adopted ids. */
 export function observeEngines(
   allocations: Allocations,
-  { askedAtMs, listed, silent }: EngineAnswers,
+  { askedAtMs, listed, silent, isAsked }: EngineAnswers,
   config: Pick<LauncherConfig, 'queues'>,
   settleMsOf: (queue: string) => number,
   now: number,
@@ -143,7 +123,7 @@ export function observeEngines(
   for (const { context, value } of allocations.live()) {
     const seen = listed.get(context.id);
     if (seen !== undefined) allocations.send(context.id, observed(seen, now));
-    else if (value !== 'Planned' && !isSilent(context, silent))
+    else if (value !== 'Planned' && isAsked({ context }) && !isSilent(context, silent))
       allocations.send(context.id, { type: 'ABSENT', now: askedAtMs });
   }
   const adopted: string[] = [];

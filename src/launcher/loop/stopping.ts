@@ -18,12 +18,12 @@ export class Stopping {
   }
 
   /** Ends allocations with at most one call for each engine and kind of end. */
-  async stop(live: readonly AllocationRecord[], { listed }: EngineAnswers, nowMs: number): Promise<void> {
+  async stop(live: readonly AllocationRecord[], { known }: EngineAnswers, nowMs: number): Promise<void> {
     const calls = new Map<Engine, { now: EngineAllocation[]; gently: EngineAllocation[] }>();
     const wanted = live.filter((it) => it.value === 'Stopping' && it.context.stop !== undefined);
     for (const id of this.#asked.keys()) if (!wanted.some((it) => it.context.id === id)) this.#asked.delete(id);
     for (const { context } of wanted) {
-      const seen = listed.get(context.id);
+      const seen = known.get(context.id);
       const engine = this.#engines.get(context.queue);
       if (seen === undefined || seen.state === 'ended' || engine === undefined) continue;
       const now = context.stop?.immediately === true;

@@ -91,7 +91,7 @@ describe('coordinator/pool/ended-allocations', () => {
       await scene.world.advance(500);
       await report(end);
       expect(await history()).to.include(after);
-      // The engine was wrong: the runner lives, and is told that it has lost the run.
+      // The engine was wrong: the runner lives, and has lost the run.
       await scene.beat('a');
       expect((await scene.api.runner('a')).status).to.equal(end === 'gone' ? 'Busy' : 'Idle');
     });

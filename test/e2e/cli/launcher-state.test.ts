@@ -69,9 +69,9 @@ describe('cli/launcher state', () => {
     const serve = await serving(['--data-dir', join(folder, 'data')]);
     const endpoint = ['--endpoint', serve.url];
     try {
-      const nobody = await ask('why', '--config', '/elsewhere/launcher.yaml', ...endpoint);
-      expect(nobody.code).to.equal(66);
-      expect(nobody.stderr).to.include(
+      const unreported = await ask('why', '--config', '/elsewhere/launcher.yaml', ...endpoint);
+      expect(unreported.code).to.equal(66);
+      expect(unreported.stderr).to.include(
         `no launcher has run in /elsewhere/simbatch-launcher, and none has reported to ${serve.url} since it was started`,
       );
       const { batch_id } = await new Client({ endpoint: serve.url }).submit(study({ runs: 2, simulation: 'rocket' }));

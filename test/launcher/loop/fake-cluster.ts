@@ -32,6 +32,8 @@ export interface FakeJob extends KnownJob {
   isDrained?: boolean;
   /** Its runs never end, and its runner takes no notice of a signal. */
   isHung?: boolean;
+  /** Its node has failed: the pool lists its runner until it counts as Offline. */
+  diedAtMs?: number;
   /** Its runner has signed off, and its process stays. */
   hasLeft?: boolean;
 }
@@ -164,7 +166,11 @@ export class FakeCluster implements Engine, CoordinatorPort {
 
   async runners(): Promise<Runner[]> {
     this.#asked('runners');
-    return this.live.flatMap((it) => {
+    const now = this.#options.clock.now();
+    const known = [...this.jobs.values()].filter(
+      (it) => it.state !== 'ended' || now < (it.diedAtMs ?? -Infinity) + 15_000,
+    );
+    return known.flatMap((it) => {
       if (it.runs === undefined || it.hasLeft === true) return [];
       const { id, queue } = it.request;
       const { capabilities } = runner();
@@ -177,6 +183,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
           id: runnerIdOf(queue, id),
           allocation: `fake/${queue}/${id}`,
           status: it.isDrained === true ? 'Maintenance' : it.runs.length > 0 ? 'Busy' : 'Idle',
+          last_heartbeat: new Date(it.diedAtMs ?? now).toISOString(),
           current_jobs: it.runs.map((_, index) => String(index)),
         }),
       ];
@@ -255,6 +262,12 @@ export class FakeCluster implements Engine, CoordinatorPort {
     }
     // As Slurm does, the engine forgets ended allocations after 300 s.
     for (const [id, { endedAtMs = Infinity }] of this.jobs) if (now > endedAtMs + 300_000) this.jobs.delete(id);
+  }
+
+  /** The node of the job fails: its runner sends no heartbeat any more. */
+  die(job: FakeJob): void {
+    Object.assign(job, { state: 'ended', end: { kind: 'node-failure' }, diedAtMs: this.#options.clock.now() });
+    job.endedAtMs = this.#options.clock.now();
   }
 
   #end(job: FakeJob, kind: 'completed' | 'failed' | 'timeout' | 'cancelled'): void {

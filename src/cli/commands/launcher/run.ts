@@ -8,6 +8,7 @@ import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts
 import { Launcher, messageOf } from '../../../launcher/loop/launcher.ts';
 import type { LauncherLog } from '../../../launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../launcher/loop/status.ts';
+import { ProblemLog } from '../../../launcher/problem-log.ts';
 import { inboxOf, storePath, writeStatus } from '../../../launcher/state-folder.ts';
 import { connect, endpointOption } from '../../options.ts';
 import { note, writeLine } from '../../terminal/output.ts';
@@ -86,11 +87,13 @@ interface LoopOptions {
 
 async function loop(launcher: Launcher, { rounds, pollMs, signal, log }: LoopOptions): Promise<void> {
   let said = '';
+  const problems = new ProblemLog(log);
   for (let round = 1; ; round += 1) {
     const status = await launcher.round();
+    if (rounds > 1) problems.note(status.problems, systemClock.monotonicMs());
     // Each change of a decision is one line of the log.
     const lines = decisionLines(status);
-    if (rounds === 1) for (const line of lines) await writeLine(line);
+    if (rounds === 1) for (const line of [...problemLines(status), ...lines]) await writeLine(line);
     else if (lines.join('\n') !== said) for (const line of lines) log('info', line);
     said = lines.join('\n');
     if (round >= rounds || signal.aborted) break;
@@ -104,8 +107,9 @@ async function loop(launcher: Launcher, { rounds, pollMs, signal, log }: LoopOpt
   );
 }
 
-const decisionLines = ({ queues, unserved, problems }: LauncherStatus): string[] => [
-  ...problems.map((it) => `problem: ${printable(it)}`),
+const problemLines = ({ problems }: LauncherStatus): string[] => problems.map((it) => `problem: ${printable(it)}`);
+
+const decisionLines = ({ queues, unserved }: LauncherStatus): string[] => [
   ...queues.flatMap(({ name, why }) => why.map((it) => `${name}: ${printable(it)}`)),
   ...unserved.map(({ code, message }) => `${code}: ${printable(message)}`),
 ];
