@@ -19,7 +19,7 @@ export interface EngineAnswers {
   /** The allocations that each engine listed when it was last asked, by the id. */
   known: ReadonlyMap<string, EngineAllocation>;
   /** False for an allocation whose engine was not asked in this round: it is neither listed nor absent. */
-  isAsked(record: Pick<Allocation, 'context'>): boolean;
+  isAsked: (record: Pick<Allocation, 'context'>) => boolean;
 }
 
 /** Why the engine of the allocation cannot be asked about it now; undefined when its answer counts. */
