@@ -3,8 +3,20 @@ import { usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { Runner } from '../../contract/types.ts';
 import type { QueueConfig } from '../settings.ts';
 import { usableMs, wholeCapacity, type RunnerSettings } from './fits.ts';
-import { isWaiting } from './usage.ts';
-import type { WantedInput } from './wanted.ts';
+import { isWaiting, type Allocation } from './usage.ts';
+
+/** The runner of an allocation as the pool lists it; undefined until it has registered. */
+export interface LiveAllocation extends Allocation {
+  runner: Runner | undefined;
+}
+
+export interface CapacityInput {
+  /** Runners outside of the launcher's allocations. */
+  otherRunners: readonly Runner[];
+  /** All allocations that have not ended, also those of queues that are no longer configured. */
+  allocations: readonly LiveAllocation[];
+  queues: readonly QueueConfig[];
+}
 
 /** Free capacity, of which the groups take their parts. */
 export interface Capacity {
@@ -20,7 +32,7 @@ export interface Capacity {
 
 const READY = new Set(['Idle', 'Busy']);
 
-export function capacitiesOf({ allocations, otherRunners, queues }: WantedInput): Capacity[] {
+export function capacitiesOf({ allocations, otherRunners, queues }: CapacityInput): Capacity[] {
   const configs = new Map(queues.map((it) => [it.name, it]));
   const capacities = allocations.flatMap((it): Capacity[] => {
     const queue = configs.get(it.context.queue);

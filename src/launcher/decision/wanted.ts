@@ -4,7 +4,7 @@
  */
 import { plural } from '../../domain/plural.ts';
 import { endsInTime } from '../../domain/scheduling.ts';
-import type { DemandGroup, Runner } from '../../contract/types.ts';
+import type { DemandGroup } from '../../contract/types.ts';
 import type { LauncherLimits, QueueConfig } from '../settings.ts';
 import {
   lengthOf,
@@ -18,22 +18,12 @@ import {
   type Misfit,
   type RunnerSettings,
 } from './fits.ts';
-import { capacitiesOf, newCapacity, type Capacity } from './capacities.ts';
+import { capacitiesOf, newCapacity, type Capacity, type CapacityInput } from './capacities.ts';
 import { Room } from './room.ts';
-import { isLive, isWaiting, type Allocation, type Usage } from './usage.ts';
+import { isLive, isWaiting, type Usage } from './usage.ts';
 
-/** The runner of an allocation as the pool lists it; undefined until it has registered. */
-export interface LiveAllocation extends Allocation {
-  runner: Runner | undefined;
-}
-
-export interface WantedInput {
+export interface WantedInput extends CapacityInput {
   demand: readonly DemandGroup[];
-  /** Runners outside of the launcher's allocations. */
-  otherRunners: readonly Runner[];
-  /** All allocations that have not ended, also those of queues that are no longer configured. */
-  allocations: readonly LiveAllocation[];
-  queues: readonly QueueConfig[];
   /** Why a queue submits nothing now (paused, delayed, frozen), as the end of a sentence; by its name. */
   blocked: ReadonlyMap<string, string>;
   /** The settings of the last runner of a queue, by its name; of a queue without one they are not known. */

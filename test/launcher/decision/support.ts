@@ -3,7 +3,8 @@ import type { AllocationContext } from '../../../machines/allocation/context.ts'
 import { newAllocation } from '../../../machines/allocation/context.ts';
 import type { AllocationStatus } from '../../../machines/allocation/allocation.ts';
 import type { DemandGroup, Runner } from '../../../src/contract/types.ts';
-import type { LiveAllocation, WantedInput } from '../../../src/launcher/decision/wanted.ts';
+import type { LiveAllocation } from '../../../src/launcher/decision/capacities.ts';
+import type { WantedInput } from '../../../src/launcher/decision/wanted.ts';
 import { queueConfig } from '../support.ts';
 
 export const NOW = Date.UTC(2026, 0, 2);
