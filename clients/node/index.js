@@ -30,7 +30,7 @@ class Run {
 
   get randomSeed() {
     const digest = createHash('sha256')
-      .update(`${this.metadata.seed ?? 0}/${this.runId}`)
+      .update(`${this.metadata.seed ?? 0}/${this.metadata.sample ?? this.runId}`)
       .digest();
     return digest.readUIntBE(0, 6);
   }

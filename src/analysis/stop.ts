@@ -2,7 +2,7 @@
 import type { BatchSubmission } from '../contract/types.ts';
 import { precisionsAlong } from './precision/judge.ts';
 import { precisionsOf } from './precision/planning.ts';
-import { judgedRows } from './requirements/judge.ts';
+import { judgedRows } from './requirements/judge-table.ts';
 import { requirementsOf } from './requirements/requirement.ts';
 import { CLASS_CODES } from './table/run-class.ts';
 import { type RunTable, absentCancelled, runsOf } from './table/run-table.ts';

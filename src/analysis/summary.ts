@@ -17,6 +17,7 @@ import {
   unfinishedWarnings,
   usedRunsSentence,
 } from './table/header.ts';
+import { groupCells, groupTables, requireAxes } from './table/cell-tables.ts';
 import { type RunTable, outputNames, replicateReader } from './table/run-table.ts';
 import type { Warning } from './warning.ts';
 import { listed } from './wording.ts';
@@ -71,6 +72,28 @@ export function summarizeStudy(table: RunTable, request: SummaryRequest = {}): S
     ...(precisions.length === 0 ? {} : { precision: precisionsReached(table, precisions, request.units ?? new Map()) }),
     ...(shadow === undefined ? {} : { shadow }),
   };
+}
+
+/** Most statistics of outputs in the rows of cells of one answer. */
+const MOST_BY_CELLS = 100_000;
+
+/** The statistics of the cells by axes. @throws RangeError for an axis that the study does not have, and for too many statistics */
+export function summariesBy(
+  table: RunTable,
+  by: readonly string[],
+  request: SummaryRequest,
+): NonNullable<StudySummary['by']> {
+  const of = requireAxes(table.cells, by);
+  const columns = outputNames(table).length + table.texts.size;
+  const groups = groupCells(of.cells, by).length;
+  if (groups * columns > MOST_BY_CELLS)
+    throw new RangeError(
+      `the summary by ${by.join(', ')} is too large: ${groups} rows of ${columns} outputs; name fewer axes, or read the runs with \`simbatch table\``,
+    );
+  return Array.from(groupTables(table, of, by, { parameters: false }), ({ scenario, cells, table: its }) => {
+    const { n_used, of: runs, excluded, warnings, outputs } = summarizeStudy(its, request);
+    return { scenario, cells, of: runs, n_used, excluded, warnings, outputs };
+  });
 }
 
 /** An unfinished or cancelled study is called so first. */

@@ -8,6 +8,31 @@ export type DrawingMethod = (typeof DRAWING_METHODS)[number];
 export const SAMPLING_METHODS = [...DRAWING_METHODS, 'adaptive'] as const;
 export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
 
+/** The columns of a table of runs that are not parameters or outputs; the last two are of adaptive studies. An axis of scenarios has another name. */
+export const RUN_COLUMN_NAMES = [
+  'run_id',
+  'replicate',
+  'batch_id',
+  'job_id',
+  'status',
+  'class',
+  'reason',
+  'attempt',
+  'runner_id',
+  'started_at',
+  'ended_at',
+  'execution_secs',
+  'error_message',
+  'terminated_by',
+  'would_terminate',
+  'telemetry_lost',
+  'code',
+  'reused_from',
+  'round',
+  'draw',
+] as const;
+export type RunColumn = (typeof RUN_COLUMN_NAMES)[number];
+
 /** The events of a round in the live feed. */
 export const ROUND_EVENTS = ['round-appended', 'round-complete'] as const;
 

@@ -9,6 +9,9 @@ export const LIMITS = {
   /** The note about where a distribution comes from. */
   sourceLength: 1_000,
   dispersions: 10_000,
+  /** Axes of scenarios, and the cells of all axes. */
+  axes: 6,
+  cells: 10_000,
   /** Names that a run asked for and that its study does not have, and characters of each. */
   askedNames: 16,
   askedNameLength: 256,

@@ -11,6 +11,7 @@ import { correlations, dispersions } from './dispersions.ts';
 import { historyMembers } from './histories/config.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
+import { Scenarios } from './scenarios/config.ts';
 
 export const IndexDesign = named(
   'IndexDesign',
@@ -28,7 +29,7 @@ export const MonteCarloConfig = named(
   'Number of runs and method of sampling.',
   submitted({
     runs: int32(
-      'Number of runs; of an adaptive study the most runs that it may have. 0 in a study of rare events: enough for its members.',
+      'Number of runs, of a study with scenarios in each cell; of an adaptive study the most runs that it may have. 0 in a study of rare events: enough for its members.',
     ),
     sampling_method: enumOf(
       SAMPLING_METHODS,
@@ -39,7 +40,13 @@ export const MonteCarloConfig = named(
     ),
     run_ids: optionalNullable(
       text(
-        'The runs of the design that the batch holds: run ids and `first-last[:step]`, ascending, e.g. `0-99,150,200-299:2`. Null or absent: all.',
+        'The runs of the design that the batch holds, of a study with scenarios in each cell: run ids and `first-last[:step]`, ascending, e.g. `0-99,150,200-299:2`. Null or absent: all.',
+        { maxLength: LIMITS.selectionLength },
+      ),
+    ),
+    cell_run_ids: Type.Optional(
+      text(
+        'Of a study with scenarios, in place of `run_ids`: the runs by the numbers that they have, sample x cells + cell. Reruns of single runs have it.',
         { maxLength: LIMITS.selectionLength },
       ),
     ),
@@ -123,7 +130,7 @@ export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
 export const BatchConfig = named(
   'BatchConfig',
-  'The study itself. All members but `correlations`, `adaptive`, `histories` and `derived` are required.',
+  'The study itself. All members but `correlations`, `scenarios`, `adaptive`, `histories` and `derived` are required.',
   submitted({
     simulation: ref(SimulationConfig),
     monte_carlo: ref(MonteCarloConfig),
@@ -132,6 +139,7 @@ export const BatchConfig = named(
     early_termination: ref(EarlyTerminationConfig),
     telemetry: ref(TelemetryConfig),
     correlations: optionalNullable(correlations),
+    scenarios: Type.Optional(ref(Scenarios)),
     adaptive: Type.Optional(ref(AdaptiveConfig)),
     histories: optionalNullable(historyMembers.histories),
     derived: optionalNullable(historyMembers.derived),
@@ -201,7 +209,9 @@ export const BatchSubmission = named(
     name: name('Study name.'),
     config: ref(BatchConfig),
     runs_override: optionalNullable(
-      int32('Limits the number of runs: only the first runs of the full study, or of `run_ids`, are created.'),
+      int32(
+        'Limits the number of runs: only the first runs of the full study, or of `run_ids`, are created; in each cell of a study with scenarios.',
+      ),
     ),
     policy: Type.Optional(ref(StudyPolicy)),
     requirements: Type.Optional(requirements),

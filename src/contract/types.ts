@@ -24,6 +24,8 @@ export type * from './dispersions.ts';
 export type * from './enums.ts';
 export type * from './evidence/evidence.ts';
 export type * from './resources/files.ts';
+export type * from './scenarios/answers.ts';
+export type * from './scenarios/config.ts';
 export type * from './resources/findings.ts';
 export type * from './growth.ts';
 export type * from './histories/answers.ts';

@@ -35,11 +35,11 @@ export function seedToDecimal(seed: Seed): string {
 
 /**
  * The seed for a run's own random numbers, in [0, 2^48): the same for every attempt at the run, another for every other run, also of
- * equal draws. The client libraries give simulations the same number.
+ * equal draws. Of a study with scenarios it follows the sample: the same in every cell. The client libraries give simulations the same number.
  */
 export function randomSeedOf({ run_id, metadata }: Pick<JobRunConfig, 'run_id' | 'metadata'>): number {
   return createHash('sha256')
-    .update(`${String(metadata.seed ?? 0)}/${String(run_id)}`)
+    .update(`${String(metadata.seed ?? 0)}/${String(metadata.sample ?? run_id)}`)
     .digest()
     .readUIntBE(0, 6);
 }

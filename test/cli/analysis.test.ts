@@ -6,6 +6,7 @@ import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
 import { summaryLines } from '../../src/cli/study/summary-lines.ts';
 import { verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
 import { verdictExitCode } from '../../src/cli/study/verdicts.ts';
+import { Cells } from '../../src/domain/scenarios/cells.ts';
 import { BATCH_ID } from '../support/fake-api.ts';
 
 /** Runs with the output `miss` equal to their number; the last one crashed. */
@@ -32,6 +33,23 @@ describe('cli/commands/analysis', () => {
     const lines = verdictReport(judgeStudy(table(40), [requirement]));
     expect(lines[0]).to.match(/^close: met: miss < 50 with probability 50 % .* 39 of 40 runs passed, 1 unknown/);
     expect(lines.at(-1)).to.match(/close +met +39 +0 +1 /);
+  });
+
+  it('prints the cells of scenarios by axes, with their verdicts alone and called', () => {
+    const cells = new Cells({ site: { north: {}, south: {} }, wind: { calm: {} } });
+    const layout = { batchId: BATCH_ID, method: 'scenarios' as const, runs: 80 };
+    const builder = new RunTableBuilder({ ...layout, cells: { cells, method: 'monte_carlo' } });
+    for (let row = 0; row < 80; row++)
+      builder.add({ row, status: 'Completed', outputs: [['miss', row % 2 === 1 ? 99 : 1]] });
+    const requirement = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5 };
+    const study = judgeStudy(builder.build(), [requirement], ['site', 'wind']);
+    const text = verdictReport(study).join('\n');
+    expect(text).to.match(
+      /^close: violated: .*; not in 1 of 2 cells, corrected for their number: \(site=south, wind=calm\)/,
+    );
+    expect(text).to.match(/SITE +WIND +VERDICT +CALLED +PASSED/i);
+    expect(text).to.match(/north +calm +met +met +40 +0 +0 +100 %/);
+    expect(text).to.match(/south +calm +violated +violated +0 +40 +0 +0 %/);
   });
 
   it('prints how many runs a summary uses, and the failures by pattern', () => {

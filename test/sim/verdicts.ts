@@ -45,7 +45,7 @@ function judged({ probability, confidence = 0.95 }: Requirement, runs: readonly 
 /** The runs of the complete prefix with their statuses; `Terminated` for an early termination. */
 function prefixOf(c: BatchContext, submission: BatchSubmission, jobs: Jobs): [runId: number, status: string][] {
   const prefix: [number, string][] = [];
-  for (const runId of selectedRuns(submission.config.monte_carlo, c.totalJobs).runIds()) {
+  for (const runId of selectedRuns(submission.config, c.totalJobs).runIds()) {
     const state = jobs.get(jobId(c.batchId, runId));
     if (state === undefined && !c.cancelRequested) break;
     if (state !== undefined && !isTerminal(state.value)) break;

@@ -72,9 +72,10 @@ class Run:
     @property
     def random_seed(self) -> int:
         """For the simulation's own random numbers, below 2**48: the same for every attempt at this run, another for every
-        other run. The Node client gives the same number."""
+        other run; of a study with scenarios the same for a sample in every cell. The Node client gives the same number."""
         seed = self.metadata.get("seed")
-        text = f"{0 if seed is None else seed}/{self.run_id}"
+        sample = self.metadata.get("sample")
+        text = f"{0 if seed is None else seed}/{self.run_id if sample is None else sample}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
     @property

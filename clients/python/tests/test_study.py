@@ -165,6 +165,40 @@ def test_the_submission_has_every_argument():
     }  # fmt: skip
 
 
+SCENARIOS = {
+    "wind": {"calm": {}, "storm": {"gust": sb.Normal(20, 4), "cd": 1.5}},
+    "site": {"north": {"mass": 46}, "south": {}},
+    "skip": [{"site": "south", "wind": "storm"}],
+}
+
+
+def test_scenarios_are_a_member_as_in_a_study_file():
+    study = named(scenarios=SCENARIOS)
+    assert study.submission()["config"]["scenarios"] == {
+        "wind": {"calm": {}, "storm": {"gust": {"type": "normal", "mean": 20, "std_dev": 4}, "cd": 1.5}},
+        "site": {"north": {"mass": 46}, "south": {}},
+        "skip": [{"site": "south", "wind": "storm"}],
+    }
+    assert study.cells == 3
+    assert "8 runs in each of 3 cells" in repr(study)
+    assert named().cells == 1
+    with pytest.raises(TypeError, match=r"""scenarios\['wind'\]\['storm'\]\['gust'\]: must be a distribution"""):
+        named(scenarios={"wind": {"storm": {"gust": "strong"}}})
+    with pytest.raises(TypeError, match="must be a mapping of levels"):
+        named(scenarios={"wind": ["calm", "storm"]})
+
+
+def test_the_samples_of_scenarios_have_their_cells(program):
+    samples = named(scenarios=SCENARIOS).sample()
+    assert [one["run_id"] for one in samples] == list(range(24))
+    assert samples[1]["scenario"] == {"site": "north", "wind": "storm"}
+    assert samples[4]["sample"] == 1
+    assert samples[0]["parameters"]["mass"] == 46
+    assert "gust" not in samples[0]["parameters"] and "gust" in samples[1]["parameters"]
+    assert samples[2]["parameters"]["cd"] == samples[0]["parameters"]["cd"]
+    assert named(scenarios=SCENARIOS).sample(first=7, count=1) == [samples[7]]
+
+
 def test_numbers_of_numpy_are_taken():
     numpy = package("numpy")
     study = named(
@@ -206,6 +240,7 @@ def test_the_seed_follows_from_the_study():
         ("/config/dispersions/a~1b/distribution/lambda", 'inputs["a/b"].rate'),
         ("/config/dispersions/wind", 'inputs["wind"]'),
         ("/config/monte_carlo/runs", "runs"),
+        ("/config/scenarios/wind/storm/gust", "scenarios"),
         ("/config/monte_carlo/sampling_method", "method"),
         ("/config/correlations/0/rank", 'correlations["mass", "cd"]'),
         ("/config/compute/container/cpu_request", "cpu"),

@@ -56,6 +56,11 @@ function asBatch(
       `studies not compared: ${table.batchId} is read with its replicates; compare one batch with one batch`,
     );
   }
+  if (table.cells !== undefined) {
+    throw new RangeError(
+      `studies not compared: ${table.batchId} has scenarios, whose cells share random numbers, and pairs of its runs depend on each other; read both with \`summary --by\``,
+    );
+  }
   return {
     runIds: Uint32Array.from({ length: table.rows }, (_, row) => runIdOf(table, row)),
     terminal: table.classes.map((code) => Number(code !== CLASS_CODES.open)),

@@ -76,7 +76,7 @@ export function studyEvidence(
   precisions: readonly ParsedPrecision[] = [],
 ): StudyEvidence {
   // Runs that are not a sample have no verdict to conclude from.
-  const decided = noSampleOf(table.method) === undefined ? requirements : [];
+  const decided = noSampleOf(table.method) === undefined || table.cells !== undefined ? requirements : [];
   const judged = decided.map((it) => requirementEvidence(table, it, requirements, units.get(it.output ?? '') ?? null));
   const patterns = failurePatterns(table);
   const counts = countClasses(table);

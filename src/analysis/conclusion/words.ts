@@ -1,4 +1,5 @@
 /** Words of the answer about a study: requirements as clauses, failed runs by class. Pure. */
+import { scenarioText } from '../../domain/scenarios/cells.ts';
 import type { ConditionOperator } from '../../base/expressions/comparison.ts';
 import { parseRequirementCondition } from '../../domain/study/condition.ts';
 import { formatDuration } from '../../base/text/number-text.ts';
@@ -67,9 +68,14 @@ function observed(share: number, limit: number): string {
   return text === shareInPercent(limit) && share !== limit ? shareInPercent(share) : text;
 }
 
+/** The runs that the estimate of a study with scenarios is of: those of the cell where it is least. */
+const worstCell = ({ cells }: RequirementEvidence): string | undefined =>
+  cells?.worst && `the runs of its worst cell, ${scenarioText(cells.worst)}`;
+
 /** `peak load exceeds 14 g in 4.2 % of runs (allowed 0.3 %)`. */
 export function failsClause(it: RequirementEvidence): string {
-  const share = it.estimate === null ? '' : ` in ${observed(1 - it.estimate, 1 - it.probability)} of runs`;
+  const share =
+    it.estimate === null ? '' : ` in ${observed(1 - it.estimate, 1 - it.probability)} of ${worstCell(it) ?? 'runs'}`;
   const rule = it.hasTerminated ? ' or a rule ends the run' : '';
   return `${clause(it, false)}${rule}${share} (allowed ${shareInPercent(1 - it.probability)})`;
 }
@@ -78,7 +84,7 @@ export function failsClause(it: RequirementEvidence): string {
 export function passesClause(it: RequirementEvidence): string {
   if (it.estimate === null)
     return `no run has a value of ${it.output ?? it.name} (required ${shareInPercent(it.probability)})`;
-  return `${clause(it, true)} in ${observed(it.estimate, it.probability)} of ${plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
+  return `${clause(it, true)} in ${observed(it.estimate, it.probability)} of ${worstCell(it) ?? plural(it.passed + it.failed, 'run')} (required ${shareInPercent(it.probability)})`;
 }
 
 /** `the requirement is violated`, `1 of 3 requirements is violated`, `all 3 requirements are met`. */

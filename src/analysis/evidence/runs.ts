@@ -1,7 +1,10 @@
 /** The part of the evidence about a study that follows from its runs and its submission. */
 import { plural } from '../../domain/plural.ts';
 import { distributionText } from '../../domain/sampling/distribution-text.ts';
-import { designMethod } from '../../domain/study/design-method.ts';
+import { axesOf, cellCount } from '../../domain/scenarios/cells.ts';
+import { declaredDispersions, replacementsOf } from '../../domain/scenarios/overrides.ts';
+import { listed } from '../wording.ts';
+import { designMethod, methodOfCell } from '../../domain/study/design-method.ts';
 import type { BatchConfig, BatchSubmission, Convergence, Requirement, StudySummary } from '../../contract/types.ts';
 import type { AnsweredStudy } from '../table/answered-study.ts';
 import { type ClassCounts, countClasses } from '../table/run-table.ts';
@@ -82,7 +85,9 @@ const simulationText = ({ simulation: { name, version } }: BatchConfig): string 
 function designText({ config, labels }: { config: BatchConfig; labels: BatchSubmission['labels'] }): string {
   const { runs, seed, replicate, replicates, run_ids: selected } = config.monte_carlo;
   return [
-    `${designMethod({ config, labels })}, ${plural(runs, 'run')}`,
+    config.scenarios === undefined
+      ? `${designMethod({ config, labels })}, ${plural(runs, 'run')}`
+      : `${methodOfCell(config)}, ${plural(runs, 'run')} in each of ${plural(cellCount(config), 'cell')} of ${listed(axesOf(config.scenarios).map(({ name }) => name))}, with the same random numbers`,
     `seed ${seed === null || seed === undefined ? 'not known' : String(seed)}`,
     ...(replicates === null || replicates === undefined ? [] : [`${String(replicates)} replicates`]),
     ...(replicate === null || replicate === undefined ? [] : [`replicate ${String(replicate)}`]),
@@ -93,11 +98,18 @@ function designText({ config, labels }: { config: BatchConfig; labels: BatchSubm
   ].join('; ');
 }
 
-const inputsOf = ({ dispersions }: BatchConfig): DeclaredInput[] =>
-  Object.entries(dispersions).map(([name, { distribution, units, source }]) => ({
-    name,
-    units,
-    distribution: distributionText(distribution),
-    varies: distribution.type !== 'fixed',
-    source: source === undefined || source.trim() === '' ? null : source,
-  }));
+const inputsOf = (config: BatchConfig): DeclaredInput[] =>
+  Object.entries(declaredDispersions(config)).map(([name, { distribution, units, source }]) => {
+    const replaced = replacementsOf(config, name);
+    const isDeclared = Object.hasOwn(config.dispersions, name);
+    return {
+      name,
+      units,
+      distribution: [
+        isDeclared ? distributionText(distribution) : 'only in some cells',
+        ...replaced.map((it) => `${it.where}: ${distributionText(it.distribution)}`),
+      ].join('; '),
+      varies: (isDeclared && distribution.type !== 'fixed') || replaced.some((it) => it.distribution.type !== 'fixed'),
+      source: source === undefined || source.trim() === '' ? null : source,
+    };
+  });

@@ -1,12 +1,12 @@
 /** The columns of a table of runs: their names, types and units, and which of them a request asks for. */
 import { closestMatch } from '../../base/text/closest-match.ts';
-import type { ColumnType, TableColumn } from '../../contract/types.ts';
+import type { ColumnType, RunColumn, TableColumn } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { MAX_COLUMNS, type OutputTypes } from './output-types.ts';
 
 /** `source` and `member` say where a row has the value: in its run, or under this name in its parameters or outputs. */
 export interface Column extends TableColumn {
-  source: 'run' | 'parameter' | 'output';
+  source: 'run' | 'axis' | 'parameter' | 'output';
   member: string;
   /** The texts need no escape in any format. */
   isPlain?: true;
@@ -38,15 +38,13 @@ const RUN_COLUMNS = {
   telemetry_lost: { type: 'number' },
   code: { type: 'text', isPlain: true },
   reused_from: { type: 'text', isPlain: true },
-} as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
+} as const satisfies Partial<Record<RunColumn, Partial<Column> & { type: ColumnType }>>;
 
 /** The further columns of an adaptive study. */
 const ROUND_COLUMNS = {
   round: { type: 'integer', isRequired: true },
   draw: { type: 'integer', isRequired: true },
-} as const satisfies Record<string, Partial<Column> & { type: ColumnType }>;
-
-export type RunColumn = keyof typeof RUN_COLUMNS | keyof typeof ROUND_COLUMNS;
+} as const satisfies Partial<Record<RunColumn, Partial<Column> & { type: ColumnType }>>;
 
 /** A parameter or output as its study declares it. */
 export interface Declared {
@@ -63,10 +61,12 @@ export interface ColumnSources {
   types: OutputTypes;
   /** The runs are those of rounds. */
   hasRounds?: boolean;
+  /** The axes of a study with scenarios. */
+  axes?: readonly string[];
 }
 
 /** All columns of a study: those of every run, its parameters, its declared outputs, its other outputs in order of appearance. */
-export function allColumns({ parameters, outputs, types, hasRounds = false }: ColumnSources): Column[] {
+export function allColumns({ parameters, outputs, types, hasRounds = false, axes = [] }: ColumnSources): Column[] {
   const ofRuns = hasRounds ? { ...RUN_COLUMNS, ...ROUND_COLUMNS } : RUN_COLUMNS;
   const fixed = Object.entries(ofRuns).map(([name, properties]): Column => ({
     name,
@@ -80,6 +80,14 @@ export function allColumns({ parameters, outputs, types, hasRounds = false }: Co
   const names = new Set([...declared.keys(), ...types.names()]);
   return [
     ...fixed,
+    ...axes.map((name): Column => ({
+      name,
+      member: name,
+      source: 'axis',
+      type: 'text',
+      units: null,
+      description: null,
+    })),
     ...parameters.map((it) => column('parameter', it, 'number')),
     ...Array.from(names, (name) => column('output', declared.get(name) ?? { name }, types.of(name))),
   ];

@@ -1,5 +1,6 @@
 /** How many runs a requirement takes, before any run: whether a study can meet what it requires. */
 import type { BatchSubmission, SubmissionWarning } from '../../contract/types.ts';
+import { cellCount } from '../../domain/scenarios/cells.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { shareInPercent } from '../wording.ts';
 import { parseRequirement, requirementsOf } from './requirement.ts';
@@ -18,8 +19,9 @@ export interface RunsNeeded {
 /** The part of a submission that the runs of its requirements follow from. */
 type Planned = Pick<BatchSubmission, 'requirements' | 'policy'> & Partial<Pick<BatchSubmission, 'config'>>;
 
-/** The runs that each requirement takes; `runs`: of the batch. A requirement that is not usable is left out, since it is a fault. */
-export function runsNeeded(submission: Planned, runs: number): RunsNeeded[] {
+/** The runs that each requirement takes; `jobs`: the runs of the batch; of a study with scenarios each cell takes as many. A requirement that is not usable is left out, since it is a fault. */
+export function runsNeeded(submission: Planned, jobs: number): RunsNeeded[] {
+  const runs = runsOfCell(submission, jobs);
   // The bounds of such a study are not those of passing runs.
   if (submission.config?.adaptive?.algorithm === 'rare_event') return [];
   const requirements = requirementsOf(submission);
@@ -36,6 +38,10 @@ export function runsNeeded(submission: Planned, runs: number): RunsNeeded[] {
   });
 }
 
+/** The runs of each cell of a study, which are all of them without scenarios. */
+export const runsOfCell = ({ config }: Planned, jobs: number): number =>
+  config === undefined ? jobs : Math.floor(jobs / cellCount(config));
+
 /** `59 runs without a failure, 93 with 1, 124 with 2, 153 with 3`. */
 export function neededText({ runs_needed: [none, ...others] }: RunsNeeded): string {
   const more = others.map((it, at) => `${it ?? 'too many'} with ${at + 1}`);
@@ -43,9 +49,11 @@ export function neededText({ runs_needed: [none, ...others] }: RunsNeeded): stri
 }
 
 /** The requirements that the runs of a study cannot meet. */
-export function planningWarnings(submission: Planned, runs: number): SubmissionWarning[] {
+export function planningWarnings(submission: Planned, jobs: number): SubmissionWarning[] {
+  const runs = runsOfCell(submission, jobs);
+  const where = submission.config?.scenarios === undefined ? '' : ' in each cell';
   const requirements = submission.requirements ?? [];
-  return runsNeeded(submission, runs)
+  return runsNeeded(submission, jobs)
     .filter((it) => !it.can_be_met)
     .map((it) => {
       const at = requirements.findIndex(({ name }) => name === it.name);
@@ -54,7 +62,7 @@ export function planningWarnings(submission: Planned, runs: number): SubmissionW
       return {
         code: 'requirement-cannot-be-met',
         pointer: `/requirements/${at}/probability`,
-        detail: `${runs} ${runs === 1 ? 'run' : 'runs'} cannot meet "${it.name}": ${wanted} takes ${neededText(it)}; raise the number of runs`,
+        detail: `${runs} ${runs === 1 ? 'run' : 'runs'}${where} cannot meet "${it.name}": ${wanted} takes ${neededText(it)}; raise the number of runs`,
       };
     });
 }

@@ -58,6 +58,7 @@ export function joinTables(batchId: string, members: readonly FamilyTable[]): Ru
     runIds: Uint32Array.from(sources, ({ member, row }) => runIdOf(tables[member]!, row)),
     ...(replicates[0] === replicates.at(-1) ? {} : { replicates }),
     ...(tables[0]!.replicateRuns === undefined ? {} : { replicateRuns: tables[0]!.replicateRuns }),
+    ...(tables[0]!.cells === undefined ? {} : { cells: tables[0]!.cells }),
     batches: batchColumn(tables, sources),
     classes: Uint8Array.from(sources, ({ member, row }) => tables[member]!.classes[row]!),
     ...(telemetryLost === undefined ? {} : { telemetryLost }),

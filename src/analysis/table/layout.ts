@@ -1,4 +1,5 @@
 /** The rows that a table of runs has, before any run is added. */
+import type { TableCells } from './run-table.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 
 export interface TableLayout {
@@ -20,6 +21,8 @@ export interface TableLayout {
   replicates?: Uint16Array;
   /** The runs of each replicate of a study that has several. */
   replicateRuns?: number | undefined;
+  /** The scenarios of the study. */
+  cells?: TableCells | undefined;
   /** Outputs that are in the table however many there are. */
   kept?: ReadonlySet<string>;
 }

@@ -3,6 +3,7 @@ import type { CommonParts } from '../../domain/runs/failure-groups.ts';
 import type { ConditionOperator } from '../../base/expressions/comparison.ts';
 import { EXECUTION_SECS } from '../../domain/runs/outputs.ts';
 import type { StopRule } from '../../contract/types.ts';
+import type { Cells } from '../../domain/scenarios/cells.ts';
 import type { DesignMethod } from '../../domain/study/design-method.ts';
 import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 
@@ -10,6 +11,13 @@ import { CLASS_CODES, RUN_CLASSES, type RunClass } from './run-class.ts';
 export interface TextColumn {
   codes: Uint16Array;
   values: readonly string[];
+}
+
+/** The scenarios of a table. */
+export interface TableCells {
+  readonly cells: Cells;
+  /** How the runs of one cell were chosen. */
+  readonly method: DesignMethod;
 }
 
 /** The early-termination rule that ended a run. `operator` and `threshold` are absent where the condition is not readable. */
@@ -31,7 +39,14 @@ export interface RunTable {
   /** The runs in the table, open ones included. */
   readonly rows: number;
   /** The runs after those of the rows, none of which has a record. */
-  readonly absent?: { readonly runs: number; readonly class: 'open' | 'cancelled' };
+  readonly absent?: {
+    readonly runs: number;
+    readonly class: 'open' | 'cancelled';
+    /** The run of a place after the rows, where the batch selects runs. */
+    readonly runIdAt?: ((row: number) => number) | undefined;
+  };
+  /** The scenarios of the study; absent: none. */
+  readonly cells?: TableCells;
   /** Number of first rows that statistics use, where the study stopped by itself at the last of them; absent: all rows. */
   readonly settledRows?: number;
   /** The rule by which it stopped there. */

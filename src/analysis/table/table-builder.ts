@@ -129,7 +129,7 @@ export class RunTableBuilder {
 
   /** The table. It shares its memory with the builder: runs that are added later change it, and a new table has their new columns. */
   build(): RunTable {
-    const { batchId, method, runs, replicates, replicateRuns } = this.#layout;
+    const { batchId, method, runs, replicates, replicateRuns, cells, runIdAt } = this.#layout;
     const rows = this.#rows;
     const texts = ({ column: { codes, values } }: TextBuilder): TextColumn => ({
       codes: codes.subarray(0, rows),
@@ -141,7 +141,8 @@ export class RunTableBuilder {
       batchId,
       method,
       rows,
-      ...(rows === runs ? {} : { absent: { runs: runs - rows, class: this.#absentClass } }),
+      ...(rows === runs ? {} : { absent: { runs: runs - rows, class: this.#absentClass, runIdAt } }),
+      ...(cells === undefined ? {} : { cells }),
       ...(this.#runIds === undefined ? {} : { runIds: this.#runIds.subarray(0, rows) }),
       ...(replicates === undefined ? {} : { replicates }),
       ...(replicateRuns === undefined ? {} : { replicateRuns }),

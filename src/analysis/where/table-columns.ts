@@ -1,10 +1,11 @@
 /** The columns of a run table under the names that a `where` expression uses. */
 import { RUN_CLASSES } from '../table/run-class.ts';
 import { type RunTable, batchOf, replicateReader, runIdOf } from '../table/run-table.ts';
+import { axisColumns } from '../table/cell-tables.ts';
 import type { WhereColumn } from './evaluate.ts';
 
 /**
- * `run_id`, `replicate`, `batch_id`, `class`, `execution_secs`, `terminated_by` (as `max_nz > 3.8`), `parameters.*` and `outputs.*`.
+ * `run_id`, `replicate`, `batch_id`, `class`, `execution_secs`, `terminated_by` (as `max_nz > 3.8`), the axes of scenarios, `parameters.*` and `outputs.*`.
  * The caller adds columns that a table does not hold, such as `runner_id`.
  */
 export function whereColumns(table: RunTable): Map<string, WhereColumn> {
@@ -22,6 +23,7 @@ export function whereColumns(table: RunTable): Map<string, WhereColumn> {
     ['execution_secs', { kind: 'number', values: table.executionSecs }],
     ['terminated_by', ruleColumn(table.ruleCodes, rules)],
   ]);
+  for (const [axis, column] of axisColumns(table)) columns.set(axis, column);
   for (const [name, values] of table.parameters) columns.set(`parameters.${name}`, { kind: 'number', values });
   for (const [name, values] of table.outputs) columns.set(`outputs.${name}`, { kind: 'number', values });
   // An output that is a number in some runs and a text in others is a number here.

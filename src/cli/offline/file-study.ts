@@ -1,5 +1,6 @@
 /** The study of a file of runs: its table, and the configuration from the file itself or from a study file. */
 import { declaredOutputs } from '../../analysis/table/answered-study.ts';
+import { tableCells } from '../../analysis/table/cell-tables.ts';
 import type { RunTable } from '../../analysis/table/run-table.ts';
 import { STUDY_KEY, type DescribedStudy } from '../../analysis/table/described-study.ts';
 import type { Warning } from '../../analysis/warning.ts';
@@ -7,6 +8,7 @@ import { listed } from '../../analysis/wording.ts';
 import { parseExact } from '../../base/json/exact-json.ts';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { type RunSelection, runsHeld, selectedRuns } from '../../domain/runs/run-selection.ts';
+import { declaredDispersions } from '../../domain/scenarios/overrides.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
 import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
 import { studySampler } from '../../domain/sampling/sampler.ts';
@@ -47,8 +49,8 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
     config === undefined || isPart
       ? undefined
       : given === undefined
-        ? runsHeld(config.monte_carlo, described!.total_jobs!)
-        : selectedRuns(config.monte_carlo, given.runs_override);
+        ? runsHeld(config, described!.total_jobs!)
+        : selectedRuns(config, given.runs_override);
   const { absent, all } = withAbsentRuns(path, layout, selection);
   const { enabled = false, shadow = false, conditions = [] } = config?.early_termination ?? {};
   const { table, knowsTelemetry, ambiguous } = await readTable(path, file, {
@@ -56,6 +58,7 @@ export async function readFileStudy(path: string, studyFile?: string): Promise<F
     batchId: described?.batch_id ?? layout.batchId ?? NIL,
     method: config === undefined ? 'monte_carlo' : designMethod({ ...submission, config }),
     replicateRuns,
+    cells: config === undefined ? undefined : tableCells(config),
     // Without the configuration every lost sample may be decisive.
     kept: declaredOutputs({ submission }),
     mixed: new Set(described?.mixed_outputs),
@@ -143,7 +146,7 @@ function requireSameDesign(
       `${path} does not fit the study of ${from}: ${difference}; give the study of these runs`,
     );
   };
-  const names = Object.keys(config.dispersions);
+  const names = Object.keys(declaredDispersions(config));
   if (table.parameters.size === 0) return;
   const other = [...table.parameters.keys()].find((name) => !names.includes(name));
   if (other !== undefined) refuse(`its parameter ${JSON.stringify(other)} is not in the study`);

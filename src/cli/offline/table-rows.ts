@@ -1,6 +1,6 @@
 /** The rows of a file as the table of runs that every statistic takes. */
 import { RUN_CLASSES, type RunClass } from '../../analysis/table/run-class.ts';
-import type { RunTable } from '../../analysis/table/run-table.ts';
+import type { RunTable, TableCells } from '../../analysis/table/run-table.ts';
 import { type RunRecord, RunTableBuilder } from '../../analysis/table/table-builder.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
 import { JOB_STATUSES } from '../../contract/enums.ts';
@@ -83,6 +83,8 @@ export interface TableRequest {
   method: DesignMethod;
   /** The runs of each replicate of a study that has several. */
   replicateRuns: number | undefined;
+  /** The scenarios of the study. */
+  cells: TableCells | undefined;
   /** Outputs that have a column even among too many. */
   kept: ReadonlySet<string>;
   /** Outputs that are text in the file whatever their type. */
@@ -103,7 +105,7 @@ export interface ReadTable {
 export async function readTable(
   path: string,
   file: RowsFile,
-  { layout, batchId, method, replicateRuns, kept, mixed, hasRules }: TableRequest,
+  { layout, batchId, method, replicateRuns, cells, kept, mixed, hasRules }: TableRequest,
 ): Promise<ReadTable> {
   const { runIds, replicates } = layout;
   const isWhole = replicates === undefined && runIds.at(-1) === runIds.length - 1;
@@ -111,6 +113,7 @@ export async function readTable(
     batchId,
     method,
     replicateRuns,
+    cells,
     kept,
     runs: runIds.length,
     ...(isWhole ? {} : { runIds }),

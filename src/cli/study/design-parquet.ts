@@ -1,4 +1,4 @@
-/** Writes the design of a study as Parquet: `run_id` as INT32 and one DOUBLE column a parameter, row group by row group. */
+/** Writes the design of a study as Parquet: `run_id` as INT32, axes of scenarios as texts, one DOUBLE column a parameter (NaN where a cell has it not), row group by row group. */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { SchemaElement } from 'hyparquet';
 import { designColumns } from '../../domain/sampling/design-table.ts';
@@ -16,9 +16,16 @@ export async function writeDesignParquet(
 ): Promise<void> {
   // A parameter named run_id would collide with the column of that name.
   const names = sampler.names.map((name) => (name === 'run_id' ? 'parameters.run_id' : name));
+  const { axes = [] } = sampler;
   const schema: SchemaElement[] = [
-    { name: 'root', num_children: names.length + 1 },
+    { name: 'root', num_children: axes.length + names.length + 1 },
     { name: 'run_id', type: 'INT32', repetition_type: 'REQUIRED' },
+    ...axes.map((name): SchemaElement => ({
+      name,
+      type: 'BYTE_ARRAY',
+      converted_type: 'UTF8',
+      repetition_type: 'REQUIRED',
+    })),
     ...names.map((name): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'REQUIRED' })),
   ];
   const buffer = new ByteWriter();
@@ -33,7 +40,14 @@ export async function writeDesignParquet(
     const group = rest.take(rowsPerGroup);
     const { run_id, columns } = designColumns(sampler, group);
     const data = columns.map((column, at) => ({ name: names[at] as string, data: column, encoding: 'PLAIN' as const }));
-    await parquet.write({ columnData: [{ name: 'run_id', data: run_id }, ...data], rowGroupSize: group.count });
+    const levels = axes.map((name) => ({
+      name,
+      data: Array.from(run_id, (run) => sampler.scenarioOf!(run).scenario[name]!),
+    }));
+    await parquet.write({
+      columnData: [{ name: 'run_id', data: run_id }, ...levels, ...data],
+      rowGroupSize: group.count,
+    });
     await flush();
   }
   await parquet.finish();

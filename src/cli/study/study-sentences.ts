@@ -3,11 +3,13 @@ import { rareCost, rareRequirement, rareSettings, studiesOf } from '../../domain
 import { formatNumber } from '../../base/text/number-text.ts';
 import { type PrecisionPlan, precisionPlans } from '../../analysis/precision/planning.ts';
 import type { BatchConfig, BatchSubmission } from '../../contract/types.ts';
-import { runsNeeded, type RunsNeeded } from '../../analysis/requirements/planning.ts';
+import { runsNeeded, runsOfCell, type RunsNeeded } from '../../analysis/requirements/planning.ts';
 import { conditionVariables } from '../../domain/study/condition.ts';
 import { historyName, pointCount } from '../../domain/histories/points.ts';
 import { replicateRunsOf } from '../../domain/sampling/replicates.ts';
-import { designMethod } from '../../domain/study/design-method.ts';
+import { type Axis, cellsOf, combinationsOf } from '../../domain/scenarios/cells.ts';
+import { declaredDispersions } from '../../domain/scenarios/overrides.ts';
+import { designMethod, methodOfCell } from '../../domain/study/design-method.ts';
 import { plural, printable } from '../terminal/format.ts';
 import type { CheckedStudy } from './check-study.ts';
 
@@ -20,14 +22,15 @@ const CANARY_SENTENCES = {
 export function checkedLines(file: string, { submission, defaults }: CheckedStudy, runs: number): string[] {
   const { config, policy, requirements = [], name } = submission;
   const { simulation, monte_carlo: design, compute } = config;
-  const dispersions = Object.keys(config.dispersions).length;
+  const dispersions = Object.keys(declaredDispersions(config)).length;
   const parameters = dispersions === 0 ? 'no dispersed parameter' : plural(dispersions, 'dispersion');
   const seed = design.seed ?? undefined;
   const limits = conditionVariables(config.early_termination);
   const isAdaptive = config.adaptive !== undefined;
   const sentences = [
     `${file}: valid - ${isAdaptive ? 'up to ' : ''}${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
-    `It runs the simulation "${printable(simulation.name)}", sampled by ${designMethod(submission)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${config.scenarios === undefined ? designMethod(submission) : methodOfCell(config)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    ...scenarioLines(config),
     ...(config.adaptive?.algorithm === 'external' ? adaptiveLines(config) : []),
     ...(config.adaptive?.algorithm === 'rare_event' ? rareLines(submission) : []),
     `Each run may use ${compute.container.cpu_request} CPU and ${compute.container.memory_request} of memory${compute.job_timeout_seconds === 0 ? '' : `, for at most ${compute.job_timeout_seconds} s`}.`,
@@ -40,7 +43,10 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
     ...(policy?.max_failures === undefined ? [] : [`It stops by itself at ${policy.max_failures} failed runs.`]),
   ];
   sentences.push(...plannedLines(precisionPlans(submission), runs));
-  if (requirements.length > 0 && !isAdaptive) sentences.push(...neededLines(runsNeeded(submission, runs), runs));
+  if (requirements.length > 0 && !isAdaptive)
+    sentences.push(
+      ...neededLines(runsNeeded(submission, runs), runsOfCell(submission, runs), config.scenarios !== undefined),
+    );
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);
   return [...sentences, 'These members are left out and take their defaults:', ...taken];
@@ -55,6 +61,18 @@ function historyLines({ histories, derived }: BatchConfig): string[] {
       ? []
       : [`Each run keeps ${kept.length === 1 ? 'the history' : 'the histories'} ${kept.join(', ')}.`]),
     ...(names.length === 0 ? [] : [`Its runner derives ${names.join(', ')}.`]),
+  ];
+}
+
+/** The axes and cells of scenarios. */
+function scenarioLines(config: BatchConfig): string[] {
+  const cells = cellsOf(config);
+  if (cells === undefined) return [];
+  const axis = ({ name, levels }: Axis): string => `${printable(name)} (${plural(levels.length, 'level')})`;
+  const skipped = combinationsOf(cells.axes) - cells.count;
+  const rest = skipped === 0 ? '' : `, ${skipped} skipped`;
+  return [
+    `It has ${plural(cells.count, 'cell')} of scenarios, of ${cells.axes.map(axis).join(' x ')}${rest}; run i of every cell has the same random numbers.`,
   ];
 }
 
@@ -101,16 +119,18 @@ function rareLines(submission: BatchSubmission): string[] {
 const NOT_RARE = 0.01;
 
 /** The runs that each requirement takes, as a table. */
-function neededLines(needed: readonly RunsNeeded[], runs: number): string[] {
+function neededLines(needed: readonly RunsNeeded[], runs: number, isOfCells: boolean): string[] {
   const widest = Math.max(...needed.map(({ name }) => printable(name).length));
   const cells = (values: readonly (number | null | string)[]): string =>
     values.map((it) => String(it ?? '-').padStart(9)).join('');
   return [
-    `It is judged by ${plural(needed.length, 'requirement')}, met with so many runs when so many of them fail:`,
+    isOfCells
+      ? `It is judged by ${plural(needed.length, 'requirement')} in each cell, met when every cell is met: a cell with so many runs when so many of them fail:`
+      : `It is judged by ${plural(needed.length, 'requirement')}, met with so many runs when so many of them fail:`,
     `  ${'failures'.padEnd(widest)}${cells(['0', '1', '2', '3'])}`,
     ...needed.map(
       ({ name, runs_needed, can_be_met }) =>
-        `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  cannot be met by ${plural(runs, 'run')}`}`,
+        `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  cannot be met by ${plural(runs, 'run')}${isOfCells ? ' in each cell' : ''}`}`,
     ),
   ];
 }

@@ -1,5 +1,6 @@
 /** The summary of a study as lines for people. */
 import type { StudySummary } from '../../contract/types.ts';
+import { scenarioText } from '../../domain/scenarios/cells.ts';
 import type { TableOptions } from '../terminal/table.ts';
 import {
   failureLines,
@@ -25,6 +26,7 @@ export function summaryLines(
   ];
   if (summary.outputs.some((it) => it.count > 0))
     lines.push('', statisticsTable(summary, options, quantiles), ...intervalLines(summary));
+  for (const it of summary.by ?? []) lines.push('', scenarioText(it.scenario), statisticsTable(it, options, quantiles));
   const failures = failureLines(summary);
   return failures.length === 0 ? lines : [...lines, '', 'failures', ...failures];
 }

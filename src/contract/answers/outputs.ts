@@ -1,6 +1,6 @@
 /** Statistics of outputs: the summary of a study, the convergence of an estimate, the extreme runs. */
 import { Type, type Static } from 'typebox';
-import { answered, enumOf, listOf, named, nullable, ref, text } from '../build.ts';
+import { answered, enumOf, listOf, mapOf, named, nullable, ref, text } from '../build.ts';
 import { DIRECTIONS } from '../enums.ts';
 import { count, double } from '../scalars.ts';
 import { headerMembers, openRange, probability, range, runIds, sentence } from './header.ts';
@@ -107,6 +107,22 @@ export const StudySummary = named(
     requirements: listOf(ref(RequirementVerdict), 'In the order of the study.'),
     precision: Type.Optional(
       listOf(ref(PrecisionReached), 'How near the runs are to each precision; absent of a study without any.'),
+    ),
+    by: Type.Optional(
+      listOf(
+        answered({
+          scenario: mapOf(text('The level.'), { description: 'Axis -> level, of the axes that were asked for.' }),
+          cells: count(
+            'Cells: 1 where every axis was asked for. The statistics of several cells are those of a mixture, without intervals.',
+          ),
+          of: headerMembers.of,
+          n_used: headerMembers.n_used,
+          excluded: headerMembers.excluded,
+          warnings: headerMembers.warnings,
+          outputs: listOf(ref(OutputSummary), 'As those of the study.'),
+        }),
+        'With `by`: the cells, the last axis varying fastest.',
+      ),
     ),
     shadow: Type.Optional(
       answered(

@@ -30,6 +30,11 @@ export const FAMILY = {
     'false',
   ),
 };
+export const BY = {
+  by: textsQuery(
+    'Of a study with scenarios: axes, such as `site,wind`. The answer then also has a row for each combination of their levels.',
+  ),
+};
 export const CONFIDENCE = { confidence: shareQuery('Confidence of intervals and tests, between 0 and 1.', 0.95) };
 export const MISSING = {
   missing: choiceQuery(

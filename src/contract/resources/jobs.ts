@@ -20,6 +20,12 @@ export const RunMetadata = named(
     sampling_method: enumOf(SAMPLING_METHODS, 'How the parameters were sampled.'),
     generated_at: timestamp('When the study was submitted.'),
     seed: Type.Optional(int64('The seed in use.')),
+    scenario: Type.Optional(
+      mapOf(text('The level.'), { description: 'Of a study with scenarios: axis -> level of the cell of the run.' }),
+    ),
+    sample: Type.Optional(
+      int32('Of a study with scenarios: which run of its cell it is; equal samples have the same random numbers.'),
+    ),
     draw: Type.Optional(
       int32('The run whose random draw the run has, in an adaptive study; equal draws are common random numbers.'),
     ),

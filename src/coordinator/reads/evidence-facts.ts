@@ -2,6 +2,7 @@
 import type { EvidenceFacts } from '../../analysis/evidence/facts.ts';
 import type { BatchLink, Uuid } from '../../contract/types.ts';
 import { judgementOf } from '../../domain/identity/judgement.ts';
+import { declaredDispersions } from '../../domain/scenarios/overrides.ts';
 import { inputsRead } from '../../domain/runs/look-ups.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -43,7 +44,7 @@ function effectsOf(found: ProbeEffects | undefined): EvidenceFacts['effects'] {
 /** Whether each varying input was looked up by a completed run. */
 function readOf(parts: FindingParts, { context: c }: BatchState): EvidenceFacts['read'] {
   const { sampler, submission } = parts.studyCache.of(c);
-  const found = inputsRead(submission.config.dispersions, sampler.names, c.lookUps);
+  const found = inputsRead(declaredDispersions(submission.config), sampler.names, c.lookUps);
   return new Map(found.map(({ name, read }) => [name, read]));
 }
 

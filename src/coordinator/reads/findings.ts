@@ -4,6 +4,7 @@ import type { BatchContext, Finding, UnsentFiles, Uuid } from '../../contract/ty
 import { findingsOf } from '../../domain/findings/findings.ts';
 import { isDamage } from '../../domain/errors.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
+import { declaredDispersions } from '../../domain/scenarios/overrides.ts';
 import { inputsRead } from '../../domain/runs/look-ups.ts';
 import { sizesOf, studiesOf } from '../../domain/study/rare-event/settings.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
@@ -96,7 +97,7 @@ function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): Of
 
 function inputsOf({ sampler, submission }: Study, { lookUps }: BatchContext): Pick<Situation, 'inputs'> {
   if (lookUps === undefined) return {};
-  const inputs = inputsRead(submission.config.dispersions, sampler.names, lookUps);
+  const inputs = inputsRead(declaredDispersions(submission.config), sampler.names, lookUps);
   const neverRead = inputs.filter(({ read }) => read === 'never').map(({ name }) => name);
   return { inputs: { runs: lookUps.runs, asked: lookUps.asked, neverRead } };
 }

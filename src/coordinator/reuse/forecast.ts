@@ -34,7 +34,7 @@ const MOST_READ = 2_000;
 export async function reuseForecast(parts: ForecastParts, submission: BatchSubmission): Promise<ReuseForecast> {
   const { config, policy, runs_override: cap } = submission;
   const rule = policy?.reuse ?? 'none';
-  const selection = selectedRuns(config.monte_carlo, cap);
+  const selection = selectedRuns(config, cap);
   const { seed } = config.monte_carlo;
   const nothing = (why: string): ReuseForecast => ({
     rule,

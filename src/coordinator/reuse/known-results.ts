@@ -6,6 +6,7 @@ import { isDamage } from '../../domain/errors.ts';
 import { batchIdOf, jobId, runIdOf } from '../../domain/ids.ts';
 import { runKey } from '../../domain/reuse/run-key.ts';
 import { executionSecsOf } from '../../domain/runs/outputs.ts';
+import { ofRun } from '../../domain/runs/run-metadata.ts';
 import { codeOf, reasonOf } from '../../domain/runs/run-end.ts';
 import { randomSeedOf } from '../../domain/seed.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
@@ -100,8 +101,9 @@ export function keyOf({ submission, metadata, sampler }: Study, runId: number, c
   const draw = sampler.drawOf?.(runId);
   if (sampler.drawOf !== undefined && draw === undefined) return undefined;
   const parameters = sampler.parameters(runId);
-  const randomSeed = randomSeedOf({ run_id: runId, metadata });
-  return runKey(submission.config, { code, parameters, randomSeed, draw });
+  const { scenario, ...own } = ofRun(sampler, metadata, runId);
+  const randomSeed = randomSeedOf({ run_id: runId, metadata: own });
+  return runKey(submission.config, { code, parameters, randomSeed, draw, scenario });
 }
 
 /** The histories of a run with a key, which are those of the study that wants it; undefined where one is lost. */

@@ -6,7 +6,7 @@ import type { RecordName } from '../../contract/records/records.ts';
 import { pendingRuns } from '../../../machines/batch.ts';
 import type { BatchConfig, HistoryRecord, JobStatus, JobRecord, StoredResult } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
-import { RunSelection } from '../../domain/runs/run-selection.ts';
+import { RunSelection, selectedRuns } from '../../domain/runs/run-selection.ts';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
 import { historyAt } from '../kernel/storage/keys.ts';
@@ -31,8 +31,8 @@ type Count = Record<JobStatus, number>;
 /** The members of a submission that the check reads; a file may hold anything in their place. */
 interface SubmissionRecord {
   submission: {
-    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive' | 'histories'>> & {
-      monte_carlo?: { run_ids?: unknown };
+    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive' | 'histories' | 'scenarios'>> & {
+      monte_carlo?: { run_ids?: unknown; cell_run_ids?: unknown };
     };
   };
 }
@@ -137,8 +137,7 @@ export class ConsistencyCheck {
       });
     }
     if (selectsRuns !== true) return;
-    const runIds = submission.config?.monte_carlo?.run_ids;
-    const selection = typeof runIds === 'string' ? RunSelection.parse(runIds) : 'is missing';
+    const selection = selectionIn(submission.config);
     if (typeof selection === 'string') throw unusable(`the run_ids of ${key} ${selection}`);
     if (selection.count < totalJobs) {
       throw unusable(`the run_ids of ${key} select ${selection.count} runs, and its batch has ${totalJobs}`);
@@ -260,4 +259,16 @@ export class ConsistencyCheck {
         );
     }
   }
+}
+
+/** The runs that a submission selects, or the fault of the selection. */
+function selectionIn(config: SubmissionRecord['submission']['config']): RunSelection | string {
+  const { run_ids: samples, cell_run_ids: runs } = config?.monte_carlo ?? {};
+  const text = runs ?? samples;
+  if (typeof text !== 'string') return 'is missing';
+  const selection = RunSelection.parse(text);
+  if (typeof selection === 'string' || config?.scenarios === undefined) return selection;
+  const { scenarios } = config;
+  const design = runs === undefined ? { run_ids: text } : { cell_run_ids: text };
+  return selectedRuns({ monte_carlo: { runs: 0, ...design }, scenarios });
 }

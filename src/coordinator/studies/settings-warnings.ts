@@ -32,11 +32,12 @@ export function settingsWarnings(
     });
   }
   if (pool.length > 0 && !pool.some((it) => hasFeatures(it, needs))) {
+    const declared = (config.histories?.length ?? 0) > 0 ? 'histories' : 'derived';
+    const member = config.scenarios === undefined ? declared : 'scenarios';
     warnings.push({
       code: 'runner-too-old',
-      pointer: (config.histories?.length ?? 0) > 0 ? '/config/histories' : '/config/derived',
-      detail:
-        'every connected runner is too old to compute histories and derived outputs: the runs wait; install the version of the coordinator on a runner and start it again',
+      pointer: `/config/${member}`,
+      detail: `every connected runner is too old ${member === 'scenarios' ? 'for scenarios' : 'to compute histories and derived outputs'}: the runs wait; install the version of the coordinator on a runner and start it again`,
     });
   }
   return warnings;

@@ -170,12 +170,12 @@ function batchInput(
   const { config, runs_override } = submission;
   const { compute, monte_carlo } = config;
   // Reading a long selection takes milliseconds.
-  const selected = (origin?.selection ?? selectedRuns(monte_carlo, runs_override)).count;
+  const selected = (origin?.selection ?? selectedRuns(config, runs_override)).count;
   // A new adaptive study has no run; a rerun of its runs has these.
   const grows = config.adaptive !== undefined && (origin === undefined || origin.grows === true);
   const totalJobs = grows ? 0 : selected;
   const needs = neededFeatures(config, origin?.extraction !== undefined);
-  const selectsRuns = typeof monte_carlo.run_ids === 'string';
+  const selectsRuns = typeof (monte_carlo.cell_run_ids ?? monte_carlo.run_ids) === 'string';
   return {
     batchId,
     name: submission.name,

@@ -7,13 +7,20 @@ export const HISTORIES_FEATURE = 'histories';
 /** The feature of runners that compute them of the files of finished runs. */
 export const EXTRACTION_FEATURE = 'extraction';
 
+/** The feature of runners that seed the runs of a sample alike in every cell of scenarios. */
+export const SCENARIOS_FEATURE = 'scenarios';
+
 /** The features that runners need for the runs of a study; undefined: none. */
 export function neededFeatures(
-  { histories, derived }: Pick<BatchConfig, 'histories' | 'derived'>,
+  { histories, derived, scenarios }: Pick<BatchConfig, 'histories' | 'derived' | 'scenarios'>,
   isExtraction = false,
 ): readonly string[] | undefined {
   const declares = (histories?.length ?? 0) + (derived?.length ?? 0) > 0;
-  const needs = [...(declares ? [HISTORIES_FEATURE] : []), ...(isExtraction ? [EXTRACTION_FEATURE] : [])];
+  const needs = [
+    ...(declares ? [HISTORIES_FEATURE] : []),
+    ...(isExtraction ? [EXTRACTION_FEATURE] : []),
+    ...(scenarios === undefined ? [] : [SCENARIOS_FEATURE]),
+  ];
   return needs.length === 0 ? undefined : needs;
 }
 

@@ -1,6 +1,7 @@
 /** How a submission continues a study of the same design: what is amended, how many runs are added, and the sentence about it. Pure. */
 import type { BatchSubmission } from '../../contract/types.ts';
 import { shortId } from '../ids.ts';
+import { cellCount } from '../scenarios/cells.ts';
 import { plural } from '../plural.ts';
 import { designEnd } from '../study/growth.ts';
 import { differences, fixedMembers } from './design.ts';
@@ -47,7 +48,7 @@ export function runsToExtend(family: readonly GrownMember[], submission: BatchSu
   const end = Math.max(...family.map((it) => designEnd(it.submission)));
   const isReplicated = design.sampling_method === 'latin_hypercube' && typeof design.replicates !== 'number';
   if (!isReplicated) return wanted > end ? wanted : undefined;
-  const held = heldRuns(family);
+  const held = heldRuns(family) / cellCount(submission.config);
   if (wanted <= held) return undefined;
   // A design that `runs_override` cut short is completed.
   return wanted === design.runs && held < wanted ? wanted : wanted - held;

@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { BatchSubmission } from '../../contract/types.ts';
 import { historyName } from '../histories/points.ts';
+import { orderedScenarios } from '../scenarios/cells.ts';
 import { MEMBERS, type Member, type Part } from './members.ts';
 import { valuesOf } from './values.ts';
 
 const SEED = '/config/monte_carlo/seed';
 const DESIGN = MEMBERS.filter((it) => it.part === 'design');
 const COUNT = MEMBERS.filter((it) => it.part === 'count');
-const RUN_IDS = COUNT.filter((it) => it.pointer.endsWith('/run_ids'));
+const RUN_IDS = COUNT.filter((it) => /\/(?:cell_)?run_ids$/.test(it.pointer));
 
 /**
  * The submission with the identity of its function alone, its source where that is known, else the digest of its bytes; with the size of
@@ -23,7 +24,8 @@ function identified({ code: _, ...submission }: BatchSubmission): object {
   const config = { ...submission.config, simulation: { ...simulation, code }, monte_carlo: sized };
   const { histories } = config;
   if (histories != null) config.histories = histories.map((it) => ({ ...it, name: historyName(it) }));
-  return { ...submission, config };
+  if (config.scenarios === undefined) return { ...submission, config };
+  return { ...submission, config: { ...config, scenarios: orderedScenarios(config.scenarios) } };
 }
 
 /** SHA-256 (64 hex digits) of the design without its seed, which is drawn where a submission has none: equal for equal designs. */

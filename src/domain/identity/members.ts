@@ -61,6 +61,7 @@ export const MEMBERS: readonly Member[] = [
 
   member(`${DESIGN}/runs`, 'count', 'none', 'More runs continue the design, or are its next replicate.'),
   member(`${DESIGN}/run_ids`, 'count', 'none', 'Which runs of the design there are.'),
+  member(`${DESIGN}/cell_run_ids`, 'count', 'none', 'Which runs of the design there are.'),
   member('/runs_override', 'count', 'none', 'Which runs of the design there are.'),
   member(`${DESIGN}/sampling_method`, 'design', 'parameters', 'It draws other parameters.'),
   member(
@@ -76,6 +77,7 @@ export const MEMBERS: readonly Member[] = [
     'parameters',
     'How many runs a replicate has draws other parameters; more replicates continue the study.',
   ),
+  member('/config/scenarios', 'design', 'parameters', 'The cells follow from it, and what they draw.'),
   member(`${DESIGN}/design/indices`, 'design', 'parameters', 'The blocks of the design follow from it.'),
   member(`${DESIGN}/design/second_order`, 'design', 'parameters', 'The blocks of the design follow from it.', false),
   member('/config/dispersions/*/distribution', 'design', 'parameters', 'It draws other parameters.'),

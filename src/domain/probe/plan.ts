@@ -48,6 +48,11 @@ function quantile({ distribution }: DispersionConfig): (probability: number) => 
 
 /** Returns why a study cannot be probed; `pointer` is into its submission. Undefined: it can. */
 export function probeFault({ config }: BatchSubmission): Fault | undefined {
+  if (config.scenarios !== undefined) {
+    const detail =
+      'does not go with a probe, which is of one scenario; leave it out to probe the inputs as they are declared';
+    return { pointer: '/config/scenarios', detail };
+  }
   const inputs = Object.entries(config.dispersions).filter(([, it]) => it.distribution.type !== 'fixed');
   const [name] = inputs.find(([, it]) => it.distribution.type === 'chosen') ?? [];
   if (name !== undefined) {

@@ -20,10 +20,12 @@ export interface KeyedRun {
   randomSeed: number;
   /** Of an adaptive study: the run whose random draw it has. */
   draw?: number | undefined;
+  /** Of a study with scenarios: the levels of its cell, which the simulation can read. */
+  scenario?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Returns the key of a run, 64 hex digits. */
-export function runKey(config: KeyedConfig, { code, parameters, randomSeed, draw }: KeyedRun): string {
+export function runKey(config: KeyedConfig, { code, parameters, randomSeed, draw, scenario }: KeyedRun): string {
   const key = new KeyWriter(`simbatch-run-key/${versionOf(config)}`);
   key.study(config);
   key.bytes(Buffer.from(code.digest, 'hex'));
@@ -36,6 +38,14 @@ export function runKey(config: KeyedConfig, { code, parameters, randomSeed, draw
   }
   key.double(randomSeed);
   key.double(draw ?? -1);
+  if (scenario !== undefined) {
+    const axes = sorted(Object.keys(scenario));
+    key.count(axes.length);
+    for (const axis of axes) {
+      key.text(axis);
+      key.text(scenario[axis]!);
+    }
+  }
   return key.digest();
 }
 

@@ -1,5 +1,5 @@
 /** The metadata that all runs of a study have. Pure. */
-import type { BatchConfig, RunMetadata, Seed, Timestamp } from '../../contract/types.ts';
+import type { BatchConfig, RunMetadata, Scenario, Seed, Timestamp } from '../../contract/types.ts';
 
 /** @param seed the seed in use. @param generatedAt when the study was submitted. */
 export const runMetadata = (
@@ -14,3 +14,15 @@ export const runMetadata = (
   generated_at: generatedAt,
   seed,
 });
+
+/** A sampler, as far as it says which random numbers a run has. */
+interface Draws {
+  scenarioOf?(run: number): { scenario: Scenario; sample: number };
+  drawOf?(run: number): number | undefined;
+}
+
+/** The metadata of one run: with its cell, or with the draw of its row. */
+export function ofRun(sampler: Draws, metadata: RunMetadata, run: number): RunMetadata {
+  if (sampler.scenarioOf !== undefined) return { ...metadata, ...sampler.scenarioOf(run) };
+  return sampler.drawOf === undefined ? metadata : { ...metadata, draw: sampler.drawOf(run) };
+}

@@ -2,6 +2,8 @@
  * A selection of the runs of a design, in the notation of job arrays: `0-99,150,200-299:2`. Every operation costs in proportion to the
  * ranges, or to their logarithm, whatever the number of runs.
  */
+import type { Scenarios } from '../../contract/types.ts';
+import { cellCount } from '../scenarios/cells.ts';
 import {
   appendRun,
   countOf,
@@ -160,17 +162,36 @@ export class RunSelection {
   }
 }
 
+/** A design, as far as its runs follow from it. */
+export interface SelectedDesign {
+  monte_carlo: { runs: number; run_ids?: string | null; cell_run_ids?: string };
+  scenarios?: Scenarios;
+}
+
 /**
- * The runs that a batch of a valid design holds: those of `run_ids`, or all, and of these the first `cap` when there is a cap.
- * Throws a RangeError for a `run_ids` that `parse` refuses.
+ * The runs that a batch of a valid design holds: those of `run_ids`, or all, and of these the first `cap` when there is a cap; of a study with
+ * scenarios in each cell. Throws a RangeError for a `run_ids` that `parse` refuses.
  */
-export function selectedRuns(
-  { runs, run_ids: runIds }: { runs: number; run_ids?: string | null },
-  cap?: number | null,
-): RunSelection {
-  const selection = typeof runIds === 'string' ? RunSelection.parse(runIds) : RunSelection.between(0, runs);
+export function selectedRuns({ monte_carlo: design, scenarios }: SelectedDesign, cap?: number | null): RunSelection {
+  const { runs, run_ids: runIds, cell_run_ids: cellRunIds } = design;
+  const isOfCells = cellRunIds !== undefined;
+  const text = isOfCells ? cellRunIds : runIds;
+  const selection = typeof text === 'string' ? RunSelection.parse(text) : RunSelection.between(0, runs);
   if (typeof selection === 'string') throw new RangeError(`run_ids ${selection}`);
-  return typeof cap === 'number' ? selection.take(cap) : selection;
+  const taken = typeof cap === 'number' ? selection.take(cap) : selection;
+  const cells = scenarios === undefined || isOfCells ? 1 : cellCount({ scenarios });
+  return cells === 1 ? taken : inEveryCell(taken, cells);
+}
+
+/** The runs of the selected samples in every cell. */
+function inEveryCell({ ranges }: RunSelection, cells: number): RunSelection {
+  const all: RunRange[] = [];
+  for (const { first, last, step } of ranges) {
+    const size = step === 1 ? last - first + 1 : 1;
+    for (let at = first; at <= last; at += step === 1 ? size : step)
+      all.push({ first: at * cells, last: (at + size) * cells - 1, step: 1 });
+  }
+  return RunSelection.ofRanges(all);
 }
 
 /** The fault of a selection against the design's number of runs, as a phrase; undefined when it is inside. */
@@ -182,5 +203,7 @@ export function beyondDesign(selection: RunSelection, runs: number): string | un
 }
 
 /** The runs that an existing batch holds, of which there are `total`. An extended study of rare events has more than the `runs` of its design. */
-export const runsHeld = (design: Parameters<typeof selectedRuns>[0], total: number): RunSelection =>
-  typeof design.run_ids === 'string' ? selectedRuns(design, total) : RunSelection.between(0, total);
+export const runsHeld = (config: SelectedDesign, total: number): RunSelection =>
+  typeof (config.monte_carlo.cell_run_ids ?? config.monte_carlo.run_ids) === 'string'
+    ? selectedRuns(config).take(total)
+    : RunSelection.between(0, total);

@@ -14,39 +14,52 @@ const CHUNK_CHARACTERS = 64 * 1024;
 
 /** Encoding of a table in a format: text before, between and after the rows. */
 interface Encoding {
-  head(names: readonly string[]): string;
+  head(names: readonly string[], axes: readonly string[]): string;
   between: string;
   tail: string;
   /** A function that writes the row of a run from its values, in the order of the names. */
-  row(names: readonly string[]): (run: number, values: Float64Array) => string;
+  row(names: readonly string[], axes: readonly string[]): RowText;
 }
+
+/** The text of a run from its values, in the order of the names, and its cell. */
+type RowText = (
+  run: number,
+  values: Float64Array,
+  cell: ReturnType<NonNullable<Sampler['scenarioOf']>> | undefined,
+) => string;
 
 const ENCODINGS: Record<DesignFormat, Encoding> = {
   csv: {
-    head: (names) => ['run_id', ...names.map(csvField)].join(',') + '\r\n',
+    head: (names, axes) => ['run_id', ...axes.map(csvField), ...names.map(csvField)].join(',') + '\r\n',
     between: '',
     tail: '',
-    row: () => (run, values) => (values.length === 0 ? `${run}\r\n` : `${run},${values.join(',')}\r\n`),
+    row: (_, axes) => (run, values, cell) => {
+      if (cell === undefined) return values.length === 0 ? `${run}\r\n` : `${run},${values.join(',')}\r\n`;
+      const levels = axes.map((axis) => csvField(cell.scenario[axis] ?? ''));
+      const cells = Array.from(values, (value) => (Number.isNaN(value) ? '' : String(value)));
+      return [run, ...levels, ...cells].join(',') + '\r\n';
+    },
   },
   ndjson: { head: () => '', between: '', tail: '', row: (names) => jsonRow(names, '\n') },
   json: { head: () => '[', between: ',\n', tail: ']\n', row: (names) => jsonRow(names, '') },
 };
 
 /**
- * The rows of the selected runs as text, in chunks. `csv`: RFC 4180 with a header, columns `run_id` and the names sorted. `ndjson`:
+ * The rows of the selected runs as text, in chunks. `csv`: RFC 4180 with a header, columns `run_id`, the axes of scenarios and the names sorted; a parameter that a cell does not have is empty. `ndjson`:
  * one `{"run_id", "parameters"}` a line. `json`: an array of the same. Numbers have all the digits that a double has.
  */
 export function* designText(sampler: Sampler, format: DesignFormat, selection: RunSelection): Generator<string> {
   const encoding = ENCODINGS[format];
-  const row = encoding.row(sampler.names);
+  const axes = sampler.axes ?? [];
+  const row = encoding.row(sampler.names, axes);
   const values = new Float64Array(sampler.names.length);
-  let chunk = encoding.head(sampler.names);
+  let chunk = encoding.head(sampler.names, axes);
   let isFirst = true;
   for (const run of selection.runIds()) {
     sampler.sampleInto(run, values);
     if (!isFirst) chunk += encoding.between;
     isFirst = false;
-    chunk += row(run, values);
+    chunk += row(run, values, sampler.scenarioOf?.(run));
     if (chunk.length < CHUNK_CHARACTERS) continue;
     yield chunk;
     chunk = '';
@@ -71,11 +84,18 @@ export function designColumns(
   return { run_id: runIds, columns };
 }
 
-function jsonRow(names: readonly string[], end: string): (run: number, values: Float64Array) => string {
-  const labels = names.map((name, k) => `${k === 0 ? '' : ','}${JSON.stringify(name)}:`);
-  return (run, values) => {
+function jsonRow(names: readonly string[], end: string): RowText {
+  const labels = names.map((name) => `${JSON.stringify(name)}:`);
+  return (run, values, cell) => {
     let text = `{"run_id":${run},"parameters":{`;
-    for (let k = 0; k < labels.length; k++) text += labels[k]! + String(values[k]!);
-    return `${text}}}${end}`;
+    let comma = '';
+    for (let k = 0; k < labels.length; k++) {
+      // Of a study with scenarios a cell need not have every parameter.
+      if (cell !== undefined && Number.isNaN(values[k]!)) continue;
+      text += comma + labels[k]! + String(values[k]!);
+      comma = ',';
+    }
+    const more = cell === undefined ? '' : `,"scenario":${JSON.stringify(cell.scenario)},"sample":${cell.sample}`;
+    return `${text}}${more}}${end}`;
   };
 }

@@ -36,7 +36,8 @@ export function dispersionFaults(config: Pick<BatchConfig, 'dispersions' | 'mont
   return faults;
 }
 
-function distributionFaults(distribution: { type: string }, runs: number, pointer: string): Fault[] {
+/** All faults of one distribution. `runs`: of the design. `pointer`: of the distribution. */
+export function distributionFaults(distribution: { type: string }, runs: number, pointer: string): Fault[] {
   const { type } = distribution;
   const entry = distributionEntry(type);
   if (entry === undefined) {

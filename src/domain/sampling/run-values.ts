@@ -1,4 +1,5 @@
 /** The values of runs: the interface of samplers, and objects of numbers by name. */
+import type { Scenario } from '../../contract/types.ts';
 import type { RunRow } from '../adaptive/rows.ts';
 
 /** Gives any run's parameters. Not for concurrent use from several threads; made in some 10 us a parameter, so keep it for the batch. */
@@ -13,6 +14,10 @@ export interface Sampler {
   parameters(run: number): Record<string, number>;
   /** The run's uniforms in the order of `names`: each value's position in its distribution, in (0, 1). NaN where no random number is used (`fixed`, `table`). */
   uniforms(run: number): Float64Array;
+  /** Of a study with scenarios: its axes. */
+  readonly axes?: readonly string[];
+  /** Of a study with scenarios: the cell of the run, and which run of it it is. */
+  scenarioOf?(run: number): { scenario: Scenario; sample: number };
   /** Of an adaptive study: the run whose random draw the run has; undefined where damage to the data directory has lost its row. */
   drawOf?(run: number): number | undefined;
 }

@@ -23,6 +23,7 @@ import { quasiMonteCarloUniforms } from './designs/quasi-monte-carlo.ts';
 import { type DrawnParameter, saltelliDesign, saltelliUniforms } from './designs/saltelli.ts';
 import { directionNumbers } from './designs/sobol.ts';
 import { type RowOf, type Sampler, withMembers } from './run-values.ts';
+import { ScenarioSampler, sharedDispersions } from './scenarios/sampler.ts';
 import { AdaptiveSampler, NormalSampler } from './row-samplers.ts';
 
 /** The algorithm of this version, stored with each batch: a later algorithm gets a new name and leaves old studies as they were. */
@@ -65,14 +66,15 @@ const SCHEMES: ReadonlyMap<string, typeof METHODS> = new Map([[SAMPLING_SCHEME, 
 
 /** The sampler of a stored or submitted study with the seed that is used; see `createSampler`. */
 export function studySampler(
-  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'adaptive'>,
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'adaptive' | 'scenarios'>,
   seed: Seed,
   scheme: string = SAMPLING_SCHEME,
   rowOf?: RowOf,
 ): Sampler {
   const space: RowSpace = config.adaptive?.algorithm === 'rare_event' ? 'normal' : 'parameters';
   const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null, space };
-  return createSampler(config.dispersions, plan, scheme, rowOf);
+  if (config.scenarios === undefined) return createSampler(config.dispersions, plan, scheme, rowOf);
+  return new ScenarioSampler(config, createSampler(sharedDispersions(config), plan, scheme));
 }
 
 /**

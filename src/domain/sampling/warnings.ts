@@ -1,23 +1,25 @@
 /** The warnings of a submission about its design: allowed, and probably misleading. */
 import { distributionEntry } from '../../base/distributions/table.ts';
 import type { BatchConfig, SubmissionWarning } from '../../contract/types.ts';
+import { cellCount } from '../scenarios/cells.ts';
+import { allDistributions, declaredDispersions } from '../scenarios/overrides.ts';
 import { RunSelection } from '../runs/run-selection.ts';
 import { connectedGroups } from './correlation.ts';
 import { replicateRunsOf } from './replicates.ts';
 import { saltelliDesign } from './designs/saltelli.ts';
 
 /** The members of `config` that decide how it is sampled. */
-type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations'>;
+type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'scenarios'>;
 
 /**
- * The warnings of a valid study. `totalJobs` is the number of runs in the batch: those selected, or fewer by `runs_override`.
+ * The warnings of a valid study. `jobs` is the number of runs in the batch: those selected, or fewer by `runs_override`.
  */
-export function samplingWarnings(config: Design, totalJobs: number): SubmissionWarning[] {
+export function samplingWarnings(config: Design, jobs: number): SubmissionWarning[] {
   const { sampling_method: method } = config.monte_carlo;
+  // Every cell has the same samples.
+  const totalJobs = Math.ceil(jobs / cellCount(config));
   const replicateRuns = replicateRunsOf(config.monte_carlo);
-  const random = Object.values(config.dispersions).some(
-    ({ distribution }) => distributionEntry(distribution.type)?.argument === 'uniform',
-  );
+  const random = allDistributions(config).some((it) => distributionEntry(it.type)?.argument === 'uniform');
   if (totalJobs === 0 || !random) return [];
   if (replicateRuns !== undefined) return replicatesWarnings(config, totalJobs, replicateRuns);
   if (method === 'latin_hypercube') return latinHypercubeWarnings(config, totalJobs);
@@ -85,7 +87,7 @@ function quasiMonteCarloWarnings(config: Design, totalJobs: number): SubmissionW
   const { runs, run_ids: runIds } = config.monte_carlo;
   if (isGiven(runIds)) return selectionWarnings(runIds, totalJobs);
   // Fixed dispersions keep their Sobol' dimension, so they count for the dimensions that are used.
-  const dimensions = Object.keys(config.dispersions).length;
+  const dimensions = Object.keys(declaredDispersions(config)).length;
   const pointer = totalJobs < runs ? '/runs_override' : '/config/monte_carlo/runs';
   const warnings: SubmissionWarning[] = [];
   if (totalJobs < 64) {

@@ -1,5 +1,6 @@
 /** Fingerprint of a study's configuration: equal for equal configurations, independent of the order of members. */
 import { createHash } from 'node:crypto';
+import { orderedScenarios } from '../scenarios/cells.ts';
 import type { BatchConfig } from '../../contract/types.ts';
 
 /** The value with sorted members; a bigint (a large seed) as its digits, so that no digit is lost. */
@@ -22,7 +23,9 @@ export function canonical(value: unknown): string {
 export const withoutSources = (dispersions: BatchConfig['dispersions']): BatchConfig['dispersions'] =>
   Object.fromEntries(Object.entries(dispersions).map(([name, { source: _, ...rest }]) => [name, rest]));
 
-/** SHA-256 (64 hex digits) of the canonical JSON of the configuration with the seed that is used. */
-export function configHash(config: BatchConfig): string {
+/** SHA-256 (64 hex digits) of the canonical JSON of the configuration with the seed that is used. The order of levels counts, which numbers the cells. */
+export function configHash(given: BatchConfig): string {
+  const { scenarios } = (given as BatchConfig | null) ?? {};
+  const config = scenarios === undefined ? given : { ...given, scenarios: orderedScenarios(scenarios) };
   return createHash('sha256').update(canonical(config)).digest('hex');
 }

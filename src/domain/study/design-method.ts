@@ -1,12 +1,13 @@
 /** How the runs of a study were chosen, as far as statistics of them depend on it. */
 import type { BatchConfig, BatchSubmission, SamplingMethod } from '../../contract/types.ts';
+import { allDistributions } from '../scenarios/overrides.ts';
 import { isCanary } from '../probe/canary-design.ts';
 
 /**
  * `table`: rows that a user has chosen, of unknown dependence, whatever method draws the other inputs. `canary`: the nominal run and the corners of a
- * canary study.
+ * canary study. `scenarios`: the runs of all cells together, of which each cell alone is a sample.
  */
-export type DesignMethod = SamplingMethod | 'table' | 'canary';
+export type DesignMethod = SamplingMethod | 'table' | 'canary' | 'scenarios';
 
 /** The limits of statistics about runs that are not a sample of the dispersions. */
 export interface NoSample {
@@ -36,6 +37,15 @@ const NO_SAMPLE: ReadonlyMap<DesignMethod, NoSample> = new Map([
     },
   ],
   [
+    'scenarios',
+    {
+      code: 'scenarios-design',
+      message:
+        'the runs of all cells share their random numbers: means, quantiles and rates of all cells together are those of a mixture of the cells and have no error estimate; ask for them by axis',
+      why: 'the cells share their random numbers',
+    },
+  ],
+  [
     'saltelli',
     {
       code: 'saltelli-design',
@@ -53,15 +63,21 @@ export const noSampleOf = (method: DesignMethod): NoSample | undefined => NO_SAM
 export const limitsStatistics = (code: string): boolean => [...NO_SAMPLE.values()].some((it) => it.code === code);
 
 /** The sampling method; `table` where an input that varies has its values in a table, `canary` of a canary study. */
-export function designMethod({
-  config,
-  labels,
-}: Pick<BatchSubmission, 'labels'> & { config: Pick<BatchConfig, 'dispersions' | 'monte_carlo'> }): DesignMethod {
-  const { dispersions, monte_carlo } = config;
+export function designMethod({ config, labels }: Designed): DesignMethod {
   if (isCanary({ config, labels })) return 'canary';
+  return config.scenarios === undefined ? methodOfCell(config) : 'scenarios';
+}
+
+type Designed = Pick<BatchSubmission, 'labels'> & {
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'scenarios'>;
+};
+
+/** The design of the runs of one cell of a study with scenarios, and of a study without any. */
+export function methodOfCell(config: Designed['config']): DesignMethod {
+  const { monte_carlo } = config;
   if (NO_SAMPLE.has(monte_carlo.sampling_method)) return monte_carlo.sampling_method;
-  const hasTable = Object.values(dispersions).some(
-    ({ distribution: it }) => it.type === 'table' && it.values.some((value) => value !== it.values[0]),
+  const hasTable = allDistributions(config).some(
+    (it) => it.type === 'table' && it.values.some((value) => value !== it.values[0]),
   );
   return hasTable ? 'table' : monte_carlo.sampling_method;
 }

@@ -2,6 +2,7 @@
 import type { BatchSubmission, ExtendRequest, Fault, RerunRequest } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { SimbatchError } from '../errors.ts';
+import { cellsOf } from '../scenarios/cells.ts';
 import { replicateRunsOf } from '../sampling/replicates.ts';
 import { MAX_RANGES } from '../runs/run-ranges.ts';
 import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
@@ -27,11 +28,11 @@ export interface Extension {
 
 /**
  * The first run id that a batch leaves for an extension: the number of runs of its design, or of those that `runs_override`
- * left of it.
+ * left of it; of a study with scenarios the first sample.
  */
 export function designEnd({ config, runs_override: cap }: Pick<BatchSubmission, 'config' | 'runs_override'>): number {
-  const { runs, run_ids: runIds } = config.monte_carlo;
-  return typeof runIds === 'string' ? runs : Math.min(runs, cap ?? runs);
+  const { runs, run_ids: runIds, cell_run_ids: cellRunIds } = config.monte_carlo;
+  return typeof (cellRunIds ?? runIds) === 'string' ? runs : Math.min(runs, cap ?? runs);
 }
 
 /**
@@ -69,7 +70,8 @@ export function extensionOf(
   const replicates = replicateRuns === undefined ? undefined : replicatesFor(runs, replicateRuns);
   if (typeof replicates === 'string') return { pointer: '/runs', detail: replicates };
   const runIds = RunSelection.between(inUse.end, runs).toString();
-  const grown = replicates === undefined ? design : { ...design, replicates };
+  const { cell_run_ids: _, ...whole } = design;
+  const grown = replicates === undefined ? whole : { ...whole, replicates };
   return {
     submission: derived(submission, { ...grown, runs, run_ids: runIds }, name),
     mode: 'continued',
@@ -92,7 +94,7 @@ function nextReplicate(
   name: string | undefined,
   inUse: DesignInUse,
 ): Extension | Fault {
-  const { run_ids: _, ...design } = submission.config.monte_carlo;
+  const { run_ids: _, cell_run_ids: __, ...design } = submission.config.monte_carlo;
   const replicate = inUse.replicate + 1;
   const wanted = runs ?? design.runs;
   if (wanted === 0) return { pointer: '/runs', detail: 'is missing, and the study has no runs; give a number' };
@@ -104,8 +106,7 @@ function nextReplicate(
 }
 
 /** The runs that a batch holds. */
-export const runsOf = ({ config, runs_override: cap }: BatchSubmission): RunSelection =>
-  selectedRuns(config.monte_carlo, cap);
+export const runsOf = ({ config, runs_override: cap }: BatchSubmission): RunSelection => selectedRuns(config, cap);
 
 /**
  * Returns a submission of these runs of a study that holds `held` runs, with everything else of its submission but the changes that the request names.
@@ -119,12 +120,13 @@ export function rerunOf(
 ): BatchSubmission | Fault {
   const design = submission.config.monte_carlo;
   const isCapped = typeof submission.runs_override === 'number';
-  const isWhole = selection.count === design.runs || (selection.count === held && !isCapped);
+  const cells = cellsOf(submission.config);
+  const isWhole = selection.count === design.runs * (cells?.count ?? 1) || (selection.count === held && !isCapped);
   if (!isWhole && selection.ranges.length > MAX_RANGES) return tooLong(`${selection.ranges.length} ranges`, MAX_RANGES);
   const runIds = isWhole ? undefined : selection.toString();
   if ((runIds?.length ?? 0) > LIMITS.selectionLength) return tooLong('too many characters', LIMITS.selectionLength);
   // The design as it was where its runs are the same, so that an unchanged configuration keeps its hash.
-  const rerun = derived(submission, isWhole ? design : { ...design, run_ids: runIds }, name);
+  const rerun = derived(submission, isWhole ? design : partOf(design, cells !== undefined, runIds), name);
   // Its runs are there to be executed again.
   const { reuse, ...policy } = rerun.policy ?? {};
   if (reuse !== undefined) rerun.policy = policy;
@@ -135,6 +137,12 @@ export function rerunOf(
     rerun.config.compute = { ...compute, container: { ...compute.container, image } };
   }
   return rerun;
+}
+
+/** The design with these runs of it: by their numbers, also of a study with scenarios, whose `run_ids` are samples. */
+function partOf({ run_ids: _, ...design }: MonteCarlo, hasCells: boolean, runIds: string | undefined): MonteCarlo {
+  if (runIds === undefined) return design;
+  return hasCells ? { ...design, cell_run_ids: runIds } : { ...design, run_ids: runIds };
 }
 
 /** Returns a submission that repeats these runs of a study that holds `held` runs, or the fault when they are too long to write down. */

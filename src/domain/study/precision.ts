@@ -3,7 +3,7 @@ import { closestMatch } from '../../base/text/closest-match.ts';
 import { member } from '../../base/json/member.ts';
 import type { Fault } from '../../contract/types.ts';
 import { EXECUTION_SECS } from '../runs/outputs.ts';
-import { RunSelection, selectedRuns } from '../runs/run-selection.ts';
+import { RunSelection, type SelectedDesign, selectedRuns } from '../runs/run-selection.ts';
 import { areWholeReplicates, replicateRunsOf } from '../sampling/replicates.ts';
 import { noSampleOf, type DesignMethod } from './design-method.ts';
 import { parseRequirementCondition } from './condition.ts';
@@ -89,12 +89,12 @@ function replicatesFault(submission: unknown, stop: (why: string) => Fault): Fau
   const table = dispersions.find(([, it]) => member(it, 'distribution', 'type') === 'table');
   if (table !== undefined)
     return stop(`the rows of the table "${table[0]}" are not drawn anew in each replicate; use monte_carlo`);
-  const design = member(submission, 'config', 'monte_carlo') as Parameters<typeof selectedRuns>[0];
+  const design = member(submission, 'config', 'monte_carlo') as SelectedDesign['monte_carlo'];
   const cap = member(submission, 'runs_override');
   const runs = replicateRunsOf(design);
   if (runs === undefined || !Number.isInteger(runs)) return undefined;
   if (typeof design.run_ids === 'string' && typeof RunSelection.parse(design.run_ids) === 'string') return undefined;
-  const selection = selectedRuns(design, typeof cap === 'number' ? cap : undefined);
+  const selection = selectedRuns({ monte_carlo: design }, typeof cap === 'number' ? cap : undefined);
   if (areWholeReplicates(selection, runs)) return undefined;
   const isCapped = typeof cap === 'number';
   const what = isCapped ? `is ${cap}, not a multiple of ${runs} runs` : `selects parts of replicates of ${runs} runs`;

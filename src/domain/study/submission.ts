@@ -17,6 +17,7 @@ import { RunSelection, beyondDesign } from '../runs/run-selection.ts';
 import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts';
 import { replicateFaults } from '../sampling/replicates.ts';
 import { saltelliFaults } from '../sampling/designs/saltelli.ts';
+import { scenarioFaults } from './scenarios/faults.ts';
 import { adaptiveFaults } from './adaptive.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
 
@@ -45,6 +46,7 @@ export function submissionFaults(submission: unknown): Fault[] {
     ...stopFaults(submission),
     ...precisionFaults(submission),
     ...adaptiveFaults(submission),
+    ...scenarioFaults(submission),
     ...canaryFaults(submission),
     ...functionFaults(member(config, 'simulation'), member(submission, 'code')),
   ];

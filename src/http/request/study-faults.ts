@@ -11,7 +11,7 @@ const MAX_FAULTS = 100;
 
 function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number): Fault[] {
   const { monte_carlo } = config;
-  const wanted = selectedRuns(monte_carlo, runs_override).count;
+  const wanted = selectedRuns(config, runs_override).count;
   if (wanted <= maxRuns) return [];
   const pointer = wanted === monte_carlo.runs ? '/config/monte_carlo/runs' : '/runs_override';
   const detail = `is ${wanted}; this coordinator takes studies of up to ${maxRuns} runs: submit fewer, or start it with a higher --max-runs`;
@@ -19,7 +19,7 @@ function sizeFaults({ config, runs_override }: BatchSubmission, maxRuns: number)
 }
 
 const tooFewReplicates = (study: BatchSubmission): Fault[] =>
-  replicateCountFaults(study, selectedRuns(study.config.monte_carlo, study.runs_override).count);
+  replicateCountFaults(study, selectedRuns(study.config, study.runs_override).count);
 
 /** Returns all faults of a study; empty when it can be submitted as a BatchSubmission. */
 export function studyFaults(value: unknown, maxRuns = INT32_MAX): Fault[] {

@@ -1,6 +1,6 @@
 /** The identity of a runner: what it states when it registers, apart from the runs it holds. */
 import type { RegisterRequest } from '../../contract/types.ts';
-import { EXTRACTION_FEATURE, HISTORIES_FEATURE } from '../../domain/histories/feature.ts';
+import { EXTRACTION_FEATURE, HISTORIES_FEATURE, SCENARIOS_FEATURE } from '../../domain/histories/feature.ts';
 import { ALLOWED } from '../../domain/runner-settings.ts';
 import { supportedSimulationTypes, type RunnerConfig } from '../config/config.ts';
 
@@ -29,7 +29,7 @@ export function identityOf(config: RunnerConfig, { instance, pythonVersion, endM
         ? {}
         : { container_runtime: config.containers.runtime, container_images: [...config.containers.images] }),
       environment_allowed: [...ALLOWED, ...config.environmentAllowed],
-      features: [HISTORIES_FEATURE, EXTRACTION_FEATURE],
+      features: [HISTORIES_FEATURE, EXTRACTION_FEATURE, SCENARIOS_FEATURE],
     },
     tags: [...config.tags],
     instance,

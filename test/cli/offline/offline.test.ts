@@ -10,6 +10,7 @@ import { type RunRecord, RunTableBuilder } from '../../../src/analysis/table/tab
 import { STUDY_KEY } from '../../../src/analysis/table/described-study.ts';
 import { csvField } from '../../../src/base/text/csv.ts';
 import { fileAnalysis } from '../../../src/cli/offline/file-analysis.ts';
+import { judgeStudy } from '../../../src/analysis/requirements/verdicts.ts';
 import { type FileStudy, readFileStudy } from '../../../src/cli/offline/file-study.ts';
 import { Failure } from '../../../src/cli/failure.ts';
 import type { BatchSubmission } from '../../../src/contract/types.ts';
@@ -140,6 +141,24 @@ describe('cli/offline', () => {
     expect(found.table).to.deep.equal(expected());
     expect(found.warnings).to.deep.equal([]);
     expect(found.submission.requirements).to.deep.equal(submission.requirements);
+  });
+
+  it('reads the cells of a study with scenarios, whose axes are columns of the file', async () => {
+    const scenarios = { site: { north: {}, south: {} } };
+    const path = join(folder, 'cells.csv');
+    const lines = Array.from(
+      { length: 120 },
+      (_, run) => `${run},${run % 2 === 0 ? 'north' : 'south'},Completed,${run % 2}`,
+    );
+    await writeFile(path, `run_id,site,status,outputs.miss\n${lines.join('\n')}\n`);
+    const changed = await studyFile((it) => (it.config.scenarios = scenarios));
+    const { table } = await readFileStudy(path, changed);
+    const requirement = { name: 'none', output: 'miss', condition: '< 1', probability: 0.9 };
+    const [judged] = judgeStudy(table, [requirement], ['site']).requirements;
+    expect(judged!.by!.map((it) => [it.scenario['site'], it.passed, it.failed])).to.deep.equal([
+      ['north', 60, 0],
+      ['south', 0, 60],
+    ]);
   });
 
   it('reads a CSV file with its study file into the same table', async () => {

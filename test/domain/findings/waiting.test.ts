@@ -56,6 +56,11 @@ const TABLE: [string, Situation, string[]][] = [
     ],
   ],
   [
+    'scenarios, and a runner that is too old for them',
+    situation(waiting, [{ features: ['histories'] }], { needs: ['scenarios'] }),
+    ['blocked runner-too-old: the study has scenarios, and the only runner for "rocket" is too old for them'],
+  ],
+  [
     'histories, and one runner that computes them',
     situation(waiting, [{}, { features: ['histories'] }], { needs: ['histories'] }),
     ['waiting starting: 1 runner is free: waiting runs are claimed within seconds'],

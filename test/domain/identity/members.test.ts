@@ -22,7 +22,7 @@ interface Schema {
 }
 
 /** Members that are compared as one value. */
-const WHOLE = new Set(['/requirements', '/outputs', '/labels', '/policy/precision']);
+const WHOLE = new Set(['/config/scenarios', '/requirements', '/outputs', '/labels', '/policy/precision']);
 /** Members for an orchestrator, which the coordinator keeps and does not read. */
 const OPAQUE = new Set(['/config/compute/kubernetes', '/config/compute/baremetal']);
 
@@ -53,11 +53,13 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/code': ['AAAA', 'BBBB'],
   '/config/monte_carlo/runs': [10, 20],
   '/config/monte_carlo/run_ids': ['0-4', '0-5'],
+  '/config/monte_carlo/cell_run_ids': ['0-9', '0-10'],
   '/runs_override': [4, 5],
   '/config/monte_carlo/sampling_method': ['monte_carlo', 'quasi_monte_carlo'],
   '/config/monte_carlo/seed': [42, 43],
   '/config/monte_carlo/replicate': [1, 2],
   '/config/monte_carlo/replicates': [2, 3],
+  '/config/scenarios': [{ wind: { calm: {}, storm: {} } }, { wind: { storm: {}, calm: {} } }],
   '/config/monte_carlo/design/indices': ['total', 'other'],
   '/config/monte_carlo/design/second_order': [true, false],
   '/config/dispersions/*/distribution': [

@@ -1,5 +1,6 @@
 /** Designs as text and columns. */
 import { expect } from 'chai';
+import { study } from '../../support/studies.ts';
 import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import {
   DESIGN_FORMATS,
@@ -7,7 +8,7 @@ import {
   designText,
   type DesignFormat,
 } from '../../../src/domain/sampling/design-table.ts';
-import { createSampler } from '../../../src/domain/sampling/sampler.ts';
+import { createSampler, studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type { Sampler } from '../../../src/domain/sampling/run-values.ts';
 import { dispersionsOf, names, unitSampler } from './support.ts';
 
@@ -56,6 +57,22 @@ describe('design table', () => {
     ]);
     expect([...designColumns(small, selection).run_id]).to.deep.equal([0, 2]);
     expect(JSON.parse([...designText(small, 'json', selection)].join(''))).to.have.length(2);
+  });
+
+  it('writes the level of each axis, and nothing for a parameter that a cell does not have', () => {
+    const scenarios = { 'a, b': { one: { gust: 3 }, '2, or': { mass: 1, wind: 2 } } };
+    const sampler = studySampler(study({ runs: 1, config: { scenarios } }).config, 42);
+    const { mass, wind } = sampler.parameters(0);
+    expect(text(sampler, 'csv', 0, 2)).to.equal(
+      `run_id,"a, b",gust,mass,wind\r\n0,one,3,${mass},${wind}\r\n1,"2, or",,1,2\r\n`,
+    );
+    const rows = text(sampler, 'ndjson', 0, 2).trim().split('\n');
+    expect(JSON.parse(rows[1]!)).to.deep.equal({
+      run_id: 1,
+      parameters: { mass: 1, wind: 2 },
+      scenario: { 'a, b': '2, or' },
+      sample: 0,
+    });
   });
 
   it('reads back every digit, and comes in chunks of bounded size', () => {

@@ -25,7 +25,7 @@ export function useBatch(batchId: string, need: Need): BatchView {
   const study = submission.data;
   useEffect(() => {
     if (size === undefined || study === undefined) return undefined;
-    const made = new RunTable(batchId, runsHeld(study.config.monte_carlo, size), unitsOf(study));
+    const made = new RunTable(batchId, runsHeld(study.config, size), unitsOf(study));
     setTable(made);
     return () => made.close();
   }, [batchId, size, study]);

@@ -14,7 +14,7 @@ export function neighboursOf(
   submission: BatchSubmission | undefined,
 ): Neighbours {
   if (status === undefined || submission === undefined) return { before: undefined, after: undefined };
-  const selection = runsHeld(submission.config.monte_carlo, status.batch.total_jobs);
+  const selection = runsHeld(submission.config, status.batch.total_jobs);
   const at = selection.indexOf(job.run_config.run_id);
   const runAt = (index: number): number | undefined =>
     index >= 0 && index < selection.count ? selection.nth(index) : undefined;

@@ -40,7 +40,7 @@ function designOf(submitted: BatchConfig): Design | undefined {
   const plan = config.monte_carlo;
   if (!Number.isInteger(plan.runs) || plan.runs <= 0) return undefined;
   try {
-    const selection = selectedRuns(plan);
+    const selection = selectedRuns(config);
     const shown = selection.take(MAX_RUNS);
     const runs = shown.count;
     const sampler = studySampler(config, plan.seed ?? 1);

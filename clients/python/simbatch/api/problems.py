@@ -15,6 +15,7 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/config/dispersions/([^/]+)/distribution/(\w+)(?:/.*)?", 'inputs["{}"].{}'),
     (r"/config/dispersions/([^/]+)(?:/distribution)?", 'inputs["{}"]'),
     (r"/config/dispersions", "inputs"),
+    (r"/config/scenarios(?:/.*)?", "scenarios"),
     (r"/config/correlations/(\d+)(?:/.*)?", "correlations[{}]"),
     (r"/config/correlations", "correlations"),
     (r"/config/(?:monte_carlo/sampling_method|adaptive(?:/.*)?)", "method"),

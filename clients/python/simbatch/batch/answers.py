@@ -136,6 +136,14 @@ class Verdicts(Answer):
         rows = self.rows()
         return bool(rows) and all(one["verdict"] == "met" for one in rows)
 
+    def cells(self) -> List[Dict[str, Any]]:
+        """The rows of cells of an answer with `by`: `requirement`, the level of each axis under its name, then the counts and the verdict."""
+        return [
+            {"requirement": one["name"], **it["scenario"], **{name: value for name, value in it.items() if name != "scenario"}}
+            for one in self.rows()
+            for it in one.get("by", ())
+        ]
+
 
 class Precisions(Answer):
     """How near the runs are to the precisions at which the study stops."""

@@ -222,17 +222,22 @@ class Batch(Extracting, Growing, Judging):
 
     def summary(
         self, *, confidence: Optional[float] = None, quantiles: Sequence[float] = (), missing: Optional[str] = None,
+        by: Sequence[str] = (),
     ) -> answers.Summary:
-        """Statistics of every output, the failures by pattern, the verdicts. missing: `any`, or `at_random` for crashed, timed-out and lost runs."""
-        query = {"confidence": confidence, "quantiles": list(quantiles) or None, "missing": missing}
+        """Statistics of every output, the failures by pattern, the verdicts. missing: `any`, or `at_random` for crashed, timed-out and lost runs.
+        by: axes of scenarios; `answer["by"]` then has the statistics of each combination of their levels.
+        """
+        query = {"confidence": confidence, "quantiles": list(quantiles) or None, "missing": missing, "by": list(by) or None}
         return self._headed(self._ask(answers.Summary, "summary", **query))
 
     def verdicts(
         self, output: Optional[str] = None, condition: Optional[str] = None, probability: Optional[float] = None,
-        **options: Any,
+        *, by: Sequence[str] = (), **options: Any,
     ) -> answers.Verdicts:
-        """The verdicts on the study's requirements, or on a single one by its output, condition and probability. options: confidence, terminated, look."""
-        query = {"output": output, "condition": condition, "probability": probability, **options}
+        """The verdicts on the study's requirements, or on a single one by its output, condition and probability. options: confidence, terminated, look.
+        by: axes of scenarios; each requirement then has `by`, a row for each combination of their levels, which `Verdicts.cells()` lists.
+        """
+        query = {"by": list(by) or None, "output": output, "condition": condition, "probability": probability, **options}
         return self._headed(self._ask(answers.Verdicts, "verdicts", **query))
 
     def precision(self) -> answers.Precisions:

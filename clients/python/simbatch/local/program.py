@@ -96,7 +96,9 @@ def sample(submission: Mapping[str, Any], first: int, count: int) -> List[Dict[s
     if count <= 0:
         return []
     config = json.loads(json.dumps(submission["config"]))
-    config["monte_carlo"]["run_ids"] = str(first) if count == 1 else f"{first}-{first + count - 1}"
+    selected = "run_ids" if config.get("scenarios") is None else "cell_run_ids"
+    config["monte_carlo"].pop("run_ids", None)
+    config["monte_carlo"][selected] = str(first) if count == 1 else f"{first}-{first + count - 1}"
     if config["simulation"].pop("code", None) is not None:
         config["simulation"]["name"] = "function"  # the samples do not depend on it
     asked = {"name": submission["name"], "config": config}

@@ -89,7 +89,7 @@ def study_title(study: Study) -> str:
     sampling = study.submission()["config"]["monte_carlo"]
     tables = (one for one in study.inputs.values() if one.type == "table")
     method = "table" if any(len(set(one.members()["values"])) > 1 for one in tables) else sampling["sampling_method"]
-    most = f"{study.runs} runs" if study.runs else "as many runs as it needs"
+    most = f"{study.runs} runs in each of {study.cells} cells" if study.cells > 1 else f"{study.runs} runs" if study.runs else "as many runs as it needs"
     runs = "up to " * (method == "adaptive" and study.runs > 0) + most
     return f"Study {study.name!r}: {runs}, {method}, seed {sampling['seed']}"
 

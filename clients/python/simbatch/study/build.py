@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from ..functions import ship
 from .distributions import Distribution, Fixed, Table, number
 from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Saltelli, Telemetry, given
+from .scenarios import scenarios_of
 from .scipy_stats import from_scipy, is_frozen
 
 DEFAULT_BUDGET = 1_000_000
@@ -67,11 +68,16 @@ def inputs_of(inputs: Mapping[str, Any]) -> Dict[str, Distribution]:
     made: Dict[str, Distribution] = {}
     for name, value in inputs.items():
         checked_name("a name in inputs", name)
-        try:
-            made[name] = _distribution(value)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f'inputs["{name}"]: {error}') from None
+        made[name] = distribution_of(f'inputs["{name}"]', value)
     return made
+
+
+def distribution_of(where: str, value: Any) -> Distribution:
+    """The distribution that a value means. Raises TypeError and ValueError that begin with `where`."""
+    try:
+        return _distribution(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
 
 
 def _distribution(value: Any) -> Distribution:
@@ -159,6 +165,8 @@ def base_submission(
     for name in ("histories", "derived"):
         if a[name]:
             config[name] = _members(name, a[name])
+    if a["scenarios"] is not None:
+        config["scenarios"] = scenarios_of(a["scenarios"], distribution_of)
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
     judgement = judgement_of(a["requirements"] or None, a["outputs"], a["labels"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, 
 from ..functions import ship
 from .build import base_submission, checked_name, correlations_of, inputs_of, runs_of
 from .distributions import Distribution
+from .scenarios import cells_of
 from .parts import EarlyTermination, JointRequirement, Policy, Precision, Requirement, Saltelli, Telemetry
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class StudyDescription:
         replicate: Optional[int] = None,
         replicates: Optional[int] = None,
         correlations: Optional[Mapping[Tuple[str, str], float]] = None,
+        scenarios: Optional[Mapping[str, Any]] = None,
         requirements: Sequence[Union[Requirement, JointRequirement]] = (),
         outputs: Optional[Mapping[str, str]] = None,
         histories: Sequence[Mapping[str, Any]] = (),
@@ -91,6 +93,11 @@ class StudyDescription:
         return seed
 
     @property
+    def cells(self) -> int:
+        """The number of cells of its scenarios, each of which has `runs` runs; 1 without scenarios."""
+        return cells_of(self._submission["config"].get("scenarios") or {})
+
+    @property
     def pairs(self) -> List[Tuple[str, str]]:
         """The correlated pairs, in the order of the submission."""
         return [(first, second) for first, second, _ in self.correlations]
@@ -104,13 +111,14 @@ class StudyDescription:
         return made
 
     def sample(self, *, first: int = 0, count: Optional[int] = None) -> List[Dict[str, Any]]:
-        """The parameters of runs, exactly as a coordinator samples them: `[{"run_id": 0, "parameters": {...}}, ...]`.
+        """The parameters of runs, exactly as a coordinator samples them: `[{"run_id": 0, "parameters": {...}}, ...]`; with scenarios also `scenario` and `sample`.
 
         Needs the program `simbatch` on this machine, and no coordinator.
         """
         from ..local.program import sample
 
-        return sample(self.submission(), first, self.runs - first if count is None else count)
+        runs = self.runs * self.cells
+        return sample(self.submission(), first, runs - first if count is None else count)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a study file (JSON) for `simbatch submit`."""

@@ -35,6 +35,8 @@ class Study(StudyDescription):
     run_ids: the runs of the design to execute, e.g. `"0-99,150"`; None: all. replicate: another randomisation of the design.
     replicates: of `latin_hypercube` and `sobol`: the runs are so many independent designs of runs / replicates points, which show the error of a mean
         and which `stop_when="precise"` needs.
+    scenarios: axis -> level -> the inputs that it replaces, e.g. `{"wind": {"calm": {}, "storm": {"gust": sb.normal(20, 4)}}}`; `skip`: a list of
+        combinations to leave out. Every cell has `runs` runs with the same random numbers, and requirements are judged in each. See docs/scenarios.md.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
     stop_when: `precise`: the study stops when every `Precision` of `precision` is reached; `settled`: when every requirement is settled.
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.

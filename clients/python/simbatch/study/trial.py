@@ -118,7 +118,8 @@ def _condition(text: str) -> Tuple[Callable[[float, float], bool], float]:
 
 
 def _run_config(
-    submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float], draw: Optional[int] = None
+    submission: Mapping[str, Any], run_id: int, parameters: Mapping[str, float], draw: Optional[int] = None,
+    cell: Mapping[str, Any] = {},
 ) -> Dict[str, Any]:
     simulation, sampling = submission["config"]["simulation"], submission["config"]["monte_carlo"]
     return {
@@ -131,6 +132,7 @@ def _run_config(
             "sampling_method": sampling["sampling_method"],
             "generated_at": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
             "seed": sampling["seed"],
+            **{name: cell[name] for name in ("scenario", "sample") if name in cell},
             **({} if draw is None else {"draw": draw}),
         },
     }
@@ -140,7 +142,7 @@ def try_run(study: "StudyDescription", sampled: "StudyDescription", run_id: int,
     """See `Study.try_run`. sampled: the study from which the parameters are drawn."""
     (drawn,) = sampled.sample(first=run_id, count=1)
     submission = study.submission()
-    config = _run_config(submission, run_id, drawn["parameters"], None if sampled is study else run_id)
+    config = _run_config(submission, run_id, drawn["parameters"], None if sampled is study else run_id, drawn)
     if callable(study.simulation):
         return _execute(study.simulation, config, submission)
     return _execute_script(study.entrypoint, config, submission, quiet)
@@ -151,7 +153,7 @@ def replay(
     function: Optional[Callable[..., Any]], quiet: bool,
 ) -> Trial:
     """See `RunView.replay`. given: the configuration that the run had."""
-    config = _run_config(submission, run_id, given["parameters"], given["metadata"].get("draw"))
+    config = _run_config(submission, run_id, given["parameters"], given["metadata"].get("draw"), given["metadata"])
     if function is None and study is not None and callable(study.simulation):
         function = study.simulation
     if function is None and "code" in submission:

@@ -1,6 +1,6 @@
 /** The verdicts on the requirements of a study, or on the requirement of the query. */
 import { given } from '../../../base/given.ts';
-import { CONFIDENCE, OUTPUT } from '../../../contract/answers/queries.ts';
+import { BY, CONFIDENCE, OUTPUT } from '../../../contract/answers/queries.ts';
 import { StudyVerdicts } from '../../../contract/answers/goals/requirements.ts';
 import { LOOKS, TERMINATED_RULES } from '../../../contract/enums.ts';
 import { LIMITS } from '../../../contract/limits.ts';
@@ -21,6 +21,7 @@ const query = {
   ...CONFIDENCE,
   terminated: choiceQuery(TERMINATED_RULES, 'With `output`: how a run counts that a rule ended early.', 'fail'),
   look: choiceQuery(LOOKS, 'With `output`: judged once, or after each run.', 'once'),
+  ...BY,
 };
 
 export const verdicts = question({
@@ -35,11 +36,11 @@ export const verdicts = question({
   answer(study, asked) {
     const requirement = requirementIn(asked);
     if (requirement === undefined) {
-      const judged = judgeStudy(tableOf(study), requirementsOf(study.submission));
+      const judged = judgeStudy(tableOf(study), requirementsOf(study.submission), asked.by);
       return { ...judged, requirements: withRareVerdict(judged.requirements, study) };
     }
     requireOutput(study, requirement.output!);
-    return judgeStudy(tableOf(study), [requirement]);
+    return judgeStudy(tableOf(study), [requirement], asked.by);
   },
 });
 

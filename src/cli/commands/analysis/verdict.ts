@@ -1,7 +1,7 @@
 /** `simbatch verdict`: judges the requirements of a study, or one of the command line; the exit code is the verdict. */
 import type { Command } from 'commander';
 import { verdicts } from '../../../analysis/questions/outcome/verdicts.ts';
-import type { StudyAnswer, StudyVerdicts } from '../../../contract/types.ts';
+import type { CellVerdict, StudyAnswer, StudyVerdicts } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { answerLines, stepLines } from '../../progress/answer-line.ts';
@@ -70,5 +70,35 @@ export function verdictReport(answer: StudyVerdicts, options: TableOptions = {})
       ]),
       options,
     ),
+    ...requirements.flatMap((it) => (it.by === undefined ? [] : ['', it.name, ...cellRows(it.by, options)])),
+  ];
+}
+
+/** The table of the cells of a requirement. `called`: the verdict that holds for the set of all cells with the same one. */
+function cellRows(cells: readonly CellVerdict[], options: TableOptions): string[] {
+  const axes = Object.keys(cells[0]?.scenario ?? {});
+  const right = (name: string) => ({ name, align: 'right' }) as const;
+  return [
+    renderTable(
+      [
+        ...axes.map((name) => ({ name, shrink: 8 })),
+        { name: 'verdict', tone: statusTone },
+        { name: 'called' },
+        ...['passed', 'failed', 'unknown', 'estimate', 'lower', 'upper'].map(right),
+      ],
+      cells.map((it) => [
+        ...axes.map((axis) => it.scenario[axis]!),
+        it.verdict,
+        it.called ?? '-',
+        it.passed,
+        it.failed,
+        it.unknown,
+        it.estimate === null ? '-' : shareInPercent(it.estimate),
+        shareInPercent(it.lower),
+        shareInPercent(it.upper),
+      ]),
+      options,
+    ),
+    'verdict: of each row alone; called: corrected for the number of cells (Holm), for statements about several cells',
   ];
 }

@@ -1,7 +1,7 @@
 /** `simbatch try`: executes one run of a study file on this machine, without a coordinator. */
 import type { Command } from 'commander';
 import { INT32_MAX } from '../../../contract/limits.ts';
-import { runMetadata } from '../../../domain/runs/run-metadata.ts';
+import { ofRun, runMetadata } from '../../../domain/runs/run-metadata.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { JobRunConfig } from '../../../contract/types.ts';
@@ -30,7 +30,7 @@ export function tryCommand(): Command {
     .action(async (file: string, options: LocalOptions & { run: number }) => {
       const { submission } = await loadStudy(file);
       const { config } = submission;
-      if (selectedRuns(config.monte_carlo, submission.runs_override).indexOf(options.run) === undefined) {
+      if (selectedRuns(config, submission.runs_override).indexOf(options.run) === undefined) {
         const { runs } = config.monte_carlo;
         throw new Failure(
           EXIT.missing,
@@ -63,11 +63,9 @@ function runConfigOf(run: number, config: Awaited<ReturnType<typeof loadStudy>>[
     note(`the study has no seed: ${TRIAL_SEED} is used here, and the coordinator draws another`);
   requireDrawn(config);
   const sampler = studySampler(config, seed);
-  const values = new Float64Array(sampler.names.length);
-  sampler.sampleInto(run, values);
   return {
     run_id: run,
-    parameters: Object.fromEntries(sampler.names.map((name, index) => [name, values[index] as number])),
-    metadata: runMetadata(config, seed, new Date(systemClock.now()).toISOString()),
+    parameters: sampler.parameters(run),
+    metadata: ofRun(sampler, runMetadata(config, seed, new Date(systemClock.now()).toISOString()), run),
   };
 }

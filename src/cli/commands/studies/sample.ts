@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { DESIGN_FORMATS, designText, type DesignFormat } from '../../../domain/sampling/design-table.ts';
 import { selectedRuns, type RunSelection } from '../../../domain/runs/run-selection.ts';
+import { declaredDispersions } from '../../../domain/scenarios/overrides.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { Sampler } from '../../../domain/sampling/run-values.ts';
@@ -35,7 +36,7 @@ export function sampleCommand(): Command {
       const { submission, named } = await loadStudy(file, { option: '--runs', runs: flags.runs });
       requireDrawn(submission.config);
       const sampler = studySampler(submission.config, seedOf(submission, flags));
-      const selection = selectedRuns(submission.config.monte_carlo, submission.runs_override);
+      const selection = selectedRuns(submission.config, submission.runs_override);
       for (const { pointer, detail } of samplingWarnings(submission.config, selection.count))
         note(`warning: ${printable(named(pointer))}: ${printable(detail)}`);
       await print(sampler, selection, submission, flags);
@@ -90,16 +91,23 @@ async function print(
 
 function columnsOf(sampler: Sampler, submission: BatchSubmission): Column[] {
   const named = sampler.names.map((name): Column => {
-    const units = submission.config.dispersions[name]?.units ?? '';
+    const units = declaredDispersions(submission.config)[name]?.units ?? '';
     return { name: printable(units === '' ? name : `${name} [${units}]`), verbatim: true, align: 'right' };
   });
-  return [{ name: 'run', align: 'right' }, ...named.map((it, at) => ({ ...it, ...(at === 0 ? {} : { rank: at }) }))];
+  const axes = (sampler.axes ?? []).map((name): Column => ({ name: printable(name), verbatim: true }));
+  return [
+    { name: 'run', align: 'right' },
+    ...axes,
+    ...named.map((it, at) => ({ ...it, ...(at === 0 ? {} : { rank: at }) })),
+  ];
 }
 
 async function* rows(sampler: Sampler, selection: RunSelection): AsyncGenerator<(string | number)[]> {
   const values = new Float64Array(sampler.names.length);
   for (const run of selection.runIds()) {
     sampler.sampleInto(run, values);
-    yield [run, ...Array.from(values, (value) => formatNumber(value))];
+    const { scenario = {} } = sampler.scenarioOf?.(run) ?? {};
+    const levels = (sampler.axes ?? []).map((axis) => printable(scenario[axis]!));
+    yield [run, ...levels, ...Array.from(values, (value) => (Number.isNaN(value) ? '-' : formatNumber(value)))];
   }
 }

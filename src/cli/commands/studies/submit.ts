@@ -82,7 +82,7 @@ function addLabels(submission: BatchSubmission, texts: readonly string[] = []): 
 async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const study = { ...given, submission: withRareBudget(given.submission) };
   const { submission, defaults } = study;
-  const runs = selectedRuns(submission.config.monte_carlo, submission.runs_override).count;
+  const runs = selectedRuns(submission.config, submission.runs_override).count;
   const warnings = [
     ...samplingWarnings(submission.config, runs),
     ...planningWarnings(submission, runs),

@@ -4,6 +4,7 @@ import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text 
 import { LOOKS, TERMINATED_RULES, VERDICTS } from '../../enums.ts';
 import { LIMITS } from '../../limits.ts';
 import { count, double, freeText, name, timestamp } from '../../scalars.ts';
+import { CellCounts, CellVerdict } from '../../scenarios/answers.ts';
 import { Warning, headerMembers, probability, range, sentence } from '../header.ts';
 
 const share = (description: string) =>
@@ -114,6 +115,11 @@ const verdictMembers = {
     Type.Integer({ description: 'For `open`: further failures that `met` allows; below 0: out of reach.' }),
   ),
   warnings: listOf(ref(Warning), 'Limits of this verdict.'),
+  cells: Type.Optional({
+    ...ref(CellCounts),
+    description:
+      'Of a study with scenarios, whose requirements are judged in each cell: `met` when every cell is met; the counts of runs are those of all cells, `estimate`, `lower` and `upper` those of the least share over the cells.',
+  }),
   sentence,
 };
 
@@ -136,8 +142,9 @@ export const JudgedRequirement = named(
         lower: probability('One-sided bound as of a verdict at n.'),
         upper: probability('One-sided bound as of a verdict at n.'),
       }),
-      'At most 64 points, evenly spaced in log n; the last one has the bounds of the verdict.',
+      'At most 64 points, evenly spaced in log n; the last one has the bounds of the verdict. None of a study with scenarios.',
     ),
+    by: Type.Optional(listOf(ref(CellVerdict), 'With `by`: the cells, the last axis varying fastest.')),
   }),
 );
 export type JudgedRequirement = Static<typeof JudgedRequirement>;

@@ -10,6 +10,8 @@ import type { JobRecord, Seed, TerminationCondition } from '../../../contract/ty
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { runsHeld } from '../../../domain/runs/run-selection.ts';
+import { tableCells } from '../../../analysis/table/cell-tables.ts';
+import { declaredDispersions } from '../../../domain/scenarios/overrides.ts';
 import { designMethod } from '../../../domain/study/design-method.ts';
 import { replicateRunsOf } from '../../../domain/sampling/replicates.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
@@ -53,7 +55,7 @@ const MAX_PAIR_BYTES = 512 * 1024 * 1024;
 /** The bytes of the columns that a study has in any case: those of all tables, and its parameters. */
 export function leastBytesOf({ submission, totalJobs, openRuns }: StudyHead): number {
   const { config } = decodeSubmission(submission).submission;
-  return (totalJobs - openRuns) * (BYTES_OF_ROW + 8 * Object.keys(config.dispersions).length);
+  return (totalJobs - openRuns) * (BYTES_OF_ROW + 8 * Object.keys(declaredDispersions(config)).length);
 }
 
 export interface ReadOptions {
@@ -82,6 +84,7 @@ export async function readStudy(
     batchId,
     method: designMethod(submission),
     replicateRuns: replicateRunsOf(submission.config.monte_carlo),
+    cells: tableCells(submission.config),
     runs: totalJobs,
     ...(isWhole ? {} : { runIdAt: (row: number) => selection.nth(row) }),
     ...grows,
@@ -176,7 +179,7 @@ export function studyOf({ submission: record, amended: judged, samplingScheme, t
   const { submission: submitted, seed } = decodeSubmission(record);
   const { config } = submitted;
   const submission = judged === undefined ? submitted : amended(submitted, judged);
-  const selection = runsHeld(config.monte_carlo, totalJobs);
+  const selection = runsHeld(config, totalJobs);
   return { submission, seed, selection, sampler: studySampler(config, seed, samplingScheme, rounds?.rowOf) };
 }
 

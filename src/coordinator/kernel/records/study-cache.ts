@@ -5,7 +5,7 @@
 import { RecentMap } from '../../../base/recent-map.ts';
 import type { BatchContext } from '../../../../machines/batch.ts';
 import { runMetadata } from '../../../domain/runs/run-metadata.ts';
-import { runsHeld, RunSelection } from '../../../domain/runs/run-selection.ts';
+import { RunSelection, runsHeld } from '../../../domain/runs/run-selection.ts';
 import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { Sampler } from '../../../domain/sampling/run-values.ts';
 import { seedFromDecimal, seedToDecimal } from '../../../domain/seed.ts';
@@ -92,7 +92,7 @@ export const submittedStudy = (source: RecordSource, batchId: Uuid): BatchSubmis
 /** Returns the runs that a batch holds, of its record and that of its submission, which only a batch that selects runs needs. */
 export function selectionOf({ selectsRuns, totalJobs }: BatchContext, submission: string): RunSelection {
   if (selectsRuns !== true) return RunSelection.between(0, totalJobs);
-  return runsHeld(decodeSubmission(submission).submission.config.monte_carlo, totalJobs);
+  return runsHeld(decodeSubmission(submission).submission.config, totalJobs);
 }
 
 export class StudyCache {
@@ -117,7 +117,7 @@ export class StudyCache {
     if (study !== undefined && study.revision !== batch.judgement?.revision) study = this.#read(batch, source);
     // The runs of an adaptive study grow; a reader of the shorter study keeps it.
     if (study?.rows !== undefined && study.selection.count !== batch.totalJobs) {
-      study = { ...study, selection: runsHeld(study.submission.config.monte_carlo, batch.totalJobs) };
+      study = { ...study, selection: runsHeld(study.submission.config, batch.totalJobs) };
     } else if (study === undefined) study = this.#read(batch, source);
     else if (study === this.#latest) return study;
     this.#latest = study;
@@ -165,7 +165,7 @@ export class StudyCache {
     const { config } = submission;
     const createdAt = new Date(createdAtMs).toISOString();
     const metadata = runMetadata(config, seed, createdAt);
-    const selection = runsHeld(config.monte_carlo, totalJobs);
+    const selection = runsHeld(config, totalJobs);
     const revision = batch.judgement?.revision;
     const judged = { submission: amended(submission, batch), revision };
     const own = extraction === undefined ? {} : { extraction };

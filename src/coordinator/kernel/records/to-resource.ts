@@ -28,6 +28,7 @@ import { batchIdOf, runIdOf } from '../../../domain/ids.ts';
 import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { decodeRead } from '../../../domain/runs/look-ups.ts';
 import { childrenOf, type ReadRecord } from './family.ts';
+import { ofRun } from '../../../domain/runs/run-metadata.ts';
 import type { Study } from './study-cache.ts';
 
 /** A direct-mapped cache of recent timestamps as text. */
@@ -71,7 +72,7 @@ export function toJob({ value, context: c }: JobState, study: Study): Job {
   const run_config = {
     run_id: c.runId,
     parameters: parametersOf(study, c.runId),
-    metadata: sampler.drawOf === undefined ? metadata : { ...metadata, draw: sampler.drawOf(c.runId) },
+    metadata: ofRun(sampler, metadata, c.runId),
   };
   const own = {
     id: c.jobId,

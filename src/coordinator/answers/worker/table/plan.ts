@@ -4,6 +4,8 @@ import { type Condition, readCondition } from '../../../../analysis/export/condi
 import { readSort, type SortKey } from '../../../../analysis/export/order.ts';
 import type { OutputTypes } from '../../../../analysis/export/output-types.ts';
 import { describedOutputs } from '../../../../domain/runs/described-outputs.ts';
+import { axesOf } from '../../../../domain/scenarios/cells.ts';
+import { declaredDispersions } from '../../../../domain/scenarios/overrides.ts';
 import type { TableRequest } from '../../table-request.ts';
 import type { Member } from './members.ts';
 
@@ -21,12 +23,19 @@ export function planOf(members: readonly Member[], types: OutputTypes, request: 
   const parameters = new Map<string, Declared>();
   const outputs = new Map<string, Declared>();
   for (const { submission, sampler } of members) {
-    const { dispersions } = submission.config;
+    const dispersions = declaredDispersions(submission.config);
     for (const name of sampler.names) parameters.set(name, { name, units: dispersions[name]?.units });
     for (const [name, it] of Object.entries(describedOutputs(submission))) outputs.set(name, { name, ...it });
   }
   const hasRounds = members.every(({ rounds }) => rounds !== undefined);
-  const all = allColumns({ parameters: [...parameters.values()], outputs: [...outputs.values()], types, hasRounds });
+  const axes = axesOf(members[0]?.submission.config.scenarios ?? {}).map(({ name }) => name);
+  const all = allColumns({
+    parameters: [...parameters.values()],
+    outputs: [...outputs.values()],
+    types,
+    hasRounds,
+    axes,
+  });
   const comparesAsNumbers = ({ member }: Column): boolean => types.hasNumbers(member);
   const { columns, where, sort = [] } = request;
   return {

@@ -1,7 +1,8 @@
 /** Writes runs into the columns of a chunk. */
 import { codeOf, reasonOf as endReasonOf } from '../../../../domain/runs/run-end.ts';
 import { type Cells, Chunk } from '../../../../analysis/export/chunk.ts';
-import type { Column, RunColumn } from '../../../../analysis/export/columns.ts';
+import type { Column } from '../../../../analysis/export/columns.ts';
+import type { RunColumn } from '../../../../contract/types.ts';
 import { runClassOf } from '../../../../analysis/table/run-class.ts';
 import { jobId } from '../../../../domain/ids.ts';
 import { executionSecsOf, numberOf, visitOutputs } from '../../../../domain/runs/outputs.ts';
@@ -88,6 +89,8 @@ export class RowWriter {
     for (const [at, { source, member }] of columns.entries()) {
       const cells = this.chunk.cells[at]!;
       if (source === 'run') this.#runs.push({ cells, of: RUN_VALUES[member as RunColumn].of });
+      else if (source === 'axis')
+        this.#runs.push({ cells, of: ({ member: it, run }) => it.sampler.scenarioOf?.(run.runId).scenario[member] });
       else if (source === 'output') this.#outputs.set(member, cells);
       else if (cells.type === 'number') this.#parameters.set(member, cells.values);
     }
