@@ -125,7 +125,7 @@ export const COMMANDS: readonly Entry[] = [
     },
     run: {
       alias: 'job',
-      summary: 'one run: parameters, attempts, result',
+      summary: "execute a study file here; or one run's story",
       load: async () => (await import('./commands/runs/run.ts')).runCommand(),
     },
     table: {

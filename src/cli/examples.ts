@@ -43,7 +43,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   study: ['simbatch study show latest -f again.yaml'],
   'study show': ['simbatch study show latest -f again.yaml'],
   runs: ['simbatch runs latest --status Failed,Timeout', 'simbatch runs latest -o csv -f runs.csv'],
-  run: ['simbatch run latest/17'],
+  run: ['simbatch run study.yaml', 'simbatch run latest/17'],
   files: ['simbatch files latest/17'],
   'files push': ['simbatch files push --output-root /scratch/out'],
   logs: ['simbatch logs latest/17'],

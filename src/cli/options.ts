@@ -20,17 +20,26 @@ export const clientCommand = (
 ): OutputCommand => new OutputCommand(name, formats).description(summary).addOption(endpointOption());
 
 export const endpointOption = (): Option =>
-  new Option('--endpoint <url>', `the coordinator's address (default: "${DEFAULT_ENDPOINT}")`).env('SVC_ENDPOINT');
+  new Option(
+    '--endpoint <url>',
+    `the coordinator's address (default: that of ./.simbatch, else "${DEFAULT_ENDPOINT}")`,
+  ).env('SVC_ENDPOINT');
 
 /** The data directory, for all commands that read it directly. */
 export const dataDirOption = (): Option =>
   new Option('--data-dir <dir>', 'where studies, jobs and results are kept').env('SVC_DATA_DIR').default('./data');
 
-/** Returns the client with the token of the environment: every user of the machine can see a command line. */
+/**
+ * Returns the client of the coordinator that the user names, else of that of `./.simbatch` where it runs, else of the default address.
+ * The token comes from the environment, or from the folder: every user of the machine can see a command line.
+ */
 export async function connect(flags: { endpoint?: string }): Promise<Client> {
   const { Client } = await import('../client/client.ts');
-  const endpoint = flags.endpoint === undefined || flags.endpoint === '' ? DEFAULT_ENDPOINT : flags.endpoint;
-  const token = process.env['SVC_TOKEN'];
+  const { localCoordinator } = await import('./local-folder.ts');
+  const here = flags.endpoint === undefined || flags.endpoint === '' ? localCoordinator() : undefined;
+  const endpoint = here?.url ?? (flags.endpoint || DEFAULT_ENDPOINT);
+  // A folder's file names an address on this machine: the user's own credential is not sent there.
+  const token = here === undefined ? process.env['SVC_TOKEN'] : here.token;
   return new Client({ endpoint, ...(token === undefined ? {} : { token }) });
 }
 

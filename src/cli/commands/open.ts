@@ -35,7 +35,7 @@ const PROGRAMS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 };
 
 /** True when a program of the system took the address. Without a display there is none. */
-async function openBrowser(address: string): Promise<boolean> {
+export async function openBrowser(address: string): Promise<boolean> {
   const { DISPLAY, WAYLAND_DISPLAY, BROWSER } = process.env;
   const own = BROWSER === undefined || BROWSER === '' ? undefined : [BROWSER];
   const hasDisplay = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;

@@ -2,11 +2,13 @@
  * Maps a thrown error to the lines on stderr and the exit code. A stack is shown only for an internal fault when SVC_DEBUG
  * is set.
  */
+import { existsSync } from 'node:fs';
 import { ApiError, UnreachableError } from '../../client/client.ts';
 import { SimbatchError, type ErrorCode } from '../../domain/errors.ts';
 import type { Fault } from '../../contract/types.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
+import { LOCAL_FOLDER } from '../local-folder.ts';
 import { plural, printable } from './format.ts';
 
 export interface FailureReport {
@@ -108,7 +110,11 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
   if (error instanceof UnreachableError) {
     // The server is reachable, and the message names the way to trust it.
     if (error.message.includes('certificate')) return { exitCode: EXIT.unavailable, lines: [printable(error.message)] };
-    const remedy = 'start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT';
+    const data = `${LOCAL_FOLDER}/data`;
+    const start = existsSync(data)
+      ? `simbatch serve --data-dir ${data}\`, for the studies of this folder,`
+      : 'simbatch serve`,';
+    const remedy = `start it with \`${start} or name another with --endpoint or SVC_ENDPOINT`;
     return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
   }
   if (error instanceof ApiError) {

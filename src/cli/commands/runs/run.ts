@@ -1,4 +1,6 @@
-/** `simbatch run`: shows one run with its parameters, attempts and result. */
+/** `simbatch run`: executes a study file on this machine, or shows one run with its parameters, attempts and result. */
+import { extname } from 'node:path';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { runIdOf } from '../../../domain/ids.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
@@ -14,33 +16,75 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import { formatDuration, formatNumber, formatTimestamp, printable } from '../../terminal/format.ts';
-import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
+import { clientCommand, connect, integerBetween } from '../../options.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
 import { outputWidth, writeJson, writeLine } from '../../terminal/output.ts';
 import { JOB_ARGUMENT, resolveJob } from '../../study/references.ts';
 import { renderPairs, renderTable, type Column, type Pair } from '../../terminal/table.ts';
 
+type RunFlags = Parameters<(typeof import('./local/run-study.ts'))['runStudy']>[1];
+
+/** More simulations at once than any machine executes. */
+const MOST_WORKERS = 10_000;
+
 export function runCommand(): Command {
-  return clientCommand('run', 'show one run with its parameters, attempts and result')
-    .argument('<run>', JOB_ARGUMENT)
-    .action(async (reference: string, flags: ClientFlags) => {
-      const client = await connect(flags);
-      const jobId = await resolveJob(client, reference);
-      const [job, history, result] = await Promise.all([
-        client.job(jobId),
-        client.jobHistory(jobId),
-        resultOf(client, jobId),
-      ]);
-      const live = job.status === 'Running' ? await liveOf(client, jobId) : undefined;
-      if (flags.output === 'json') {
-        return writeJson({ job, history, result, ...(typeof live === 'object' ? { live_telemetry: live } : {}) });
-      }
-      await writeLine(renderPairs(jobPairs(job), outputWidth()));
-      await section('parameters', parameterLines(job));
-      await section('attempts', attemptLines(history, job.reused_from !== undefined));
-      if (live !== undefined) await section('live telemetry', typeof live === 'string' ? live : liveLines(live));
-      if (result !== null) await section('result', resultLines(result));
-    });
+  const command = clientCommand(
+    'run',
+    'execute a study file here, with a coordinator, a runner and the dashboard of its own; or show one run with its parameters, attempts and result',
+  ).argument('<study file|run>', `a study file (.yaml, .yml, .json); or ${JOB_ARGUMENT}`);
+  for (const option of STUDY_OPTIONS) command.addOption(option);
+  return command.action(async (reference: string, flags: RunFlags) => {
+    if (isStudyFile(reference)) {
+      const { runStudy } = await import('./local/run-study.ts');
+      return runStudy(reference, flags);
+    }
+    refuseStudyOptions(command, reference);
+    const client = await connect(flags);
+    const jobId = await resolveJob(client, reference);
+    const [job, history, result] = await Promise.all([
+      client.job(jobId),
+      client.jobHistory(jobId),
+      resultOf(client, jobId),
+    ]);
+    const live = job.status === 'Running' ? await liveOf(client, jobId) : undefined;
+    if (flags.output === 'json') {
+      return writeJson({ job, history, result, ...(typeof live === 'object' ? { live_telemetry: live } : {}) });
+    }
+    await writeLine(renderPairs(jobPairs(job), outputWidth()));
+    await section('parameters', parameterLines(job));
+    await section('attempts', attemptLines(history, job.reused_from !== undefined));
+    if (live !== undefined) await section('live telemetry', typeof live === 'string' ? live : liveLines(live));
+    if (result !== null) await section('result', resultLines(result));
+  });
+}
+
+/** The options of a study file; a run takes none of them. */
+const STUDY_OPTIONS = [
+  new Option(
+    '--entrypoint <path>',
+    'the simulation (default: a file beside the study with its name, as simbatch init writes it)',
+  ),
+  new Option('--workers <n>', 'runs at once (default: CPU cores)').argParser(integerBetween(1, MOST_WORKERS)),
+  new Option('--continue', 'continue the study of the same design in place of another one'),
+  new Option('--strict', 'exit with 3 when the study is Completed but runs failed'),
+  new Option('--exit', 'end with the study; else, on a terminal, the dashboard stays until Ctrl-C'),
+  new Option('--no-browser', 'open no browser'),
+  new Option('--python-executable <program>', 'interpreter of Python simulations (default: python3, then python)'),
+];
+
+/** True for an argument that names a study file and not a run. */
+const isStudyFile = (reference: string): boolean =>
+  ['.yaml', '.yml', '.json'].includes(extname(reference).toLowerCase());
+
+function refuseStudyOptions(command: Command, reference: string): void {
+  const given = STUDY_OPTIONS.filter((it) => command.getOptionValueSource(it.attributeName()) === 'cli');
+  if (given.length > 0)
+    throw new Failure(
+      EXIT.usage,
+      `${given.map((it) => it.long).join(', ')}: only a study file takes it, and ${reference} names a run; give a file .yaml, .yml or .json`,
+    );
 }
 
 async function resultOf(client: Client, jobId: Uuid): Promise<JobResult | null> {

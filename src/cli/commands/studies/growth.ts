@@ -158,7 +158,7 @@ const submitted = (batchId: Uuid, answer: SubmissionResponse): string[] => [
   `compare them at the end: simbatch diff ${shortId(batchId)} ${shortId(answer.batch_id)}`,
 ];
 
-interface Created {
+export interface Created {
   answer: SubmissionResponse;
   /** The first is the result, the others are hints. */
   lines: string[];

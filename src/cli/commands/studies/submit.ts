@@ -1,6 +1,6 @@
 /** `simbatch submit`: validates a study file, then submits it. `--check` only validates. */
 import { Option, type Command } from 'commander';
-import { ApiError } from '../../../client/client.ts';
+import { ApiError, type Client } from '../../../client/client.ts';
 import { withRareBudget } from '../../../domain/study/rare-event/settings.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
 import { precisionPlans, precisionWarnings } from '../../../analysis/precision/planning.ts';
@@ -18,7 +18,7 @@ import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
 import { clientCommand, connect, integerBetween, labelTexts, type ClientFlags } from '../../options.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { randomUuid, systemClock } from '../../../base/clock.ts';
-import { CREATED, reportCreated } from './growth.ts';
+import { CREATED, reportCreated, type Created } from './growth.ts';
 
 interface SubmitFlags extends ClientFlags {
   runsOverride?: number;
@@ -105,6 +105,24 @@ async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFla
 
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const client = await connect(flags);
+  const created = await createStudy(client, study, flags);
+  if (created.isPresent && flags.output === 'json' && flags.watch !== true) return writeJson(created.present);
+  await reportCreated(client, created, flags);
+}
+
+type CreatedStudy = Created & {
+  /** No study was created: a study of the same design continues. */
+  isPresent: boolean;
+  /** The answer of the coordinator, of a study that continues. */
+  present?: object;
+};
+
+/** Submits the study or continues it; the lines say what was created. */
+export async function createStudy(
+  client: Client,
+  study: CheckedStudy,
+  flags: Pick<SubmitFlags, 'continue' | 'idempotencyKey'>,
+): Promise<CreatedStudy> {
   // With a key, a repeat after a lost reply creates no second study.
   const idempotencyKey = flags.idempotencyKey ?? randomUuid(systemClock);
   const sent =
@@ -132,15 +150,14 @@ async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
         : [
             `${plural(extension.total_jobs, 'further run')} of ${answer.batch_id} submitted as study ${extension.batch_id}`,
           ];
-    if (flags.output === 'json' && flags.watch !== true) return writeJson(answer);
-    return reportCreated(client, { answer: { ...answer, batch_id: extension.batch_id }, lines }, flags);
+    return { answer: { ...answer, batch_id: extension.batch_id }, lines, isPresent: true, present: answer };
   }
   const [, ...repeats] = answer.studies ?? [];
   const beside = repeats.length === 0 ? '' : `, and with other seeds as ${repeats.map((it) => shortId(it)).join(', ')}`;
   const lines = [`submitted ${what} as study ${answer.batch_id}${beside}`];
   if (isRare) lines.push(`read the probability and its bounds: simbatch rare ${shortId(answer.batch_id)}`);
   else if (isAdaptive) lines.push(`append a round: simbatch append ${shortId(answer.batch_id)} rows.csv --key NAME`);
-  await reportCreated(client, { answer, lines }, flags);
+  return { answer, lines, isPresent: false };
 }
 
 /** Returns a failure with the faults that only the coordinator found, with their positions in the file. */
