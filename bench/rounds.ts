@@ -14,7 +14,7 @@ const ROWS = 1_000;
 const TURNS = Number(process.env['ROUNDS_TURNS'] ?? 15);
 /** Studies or rounds of one turn: the kernel counts CPU in hundredths of a second. */
 const AT_A_TURN = 20;
-const ONE_ROW_ROUNDS = 2_000;
+const ONE_ROW_ROUNDS = Number(process.env['ROUNDS_ONE_ROW'] ?? 2_000);
 const RUNNERS = 4;
 const BULK = 64;
 
@@ -118,11 +118,12 @@ class Bench {
     if (results.length !== ROWS) throw new Error(`${path} has ${results.length} results`);
   }
 
-  /** Rounds of one row, appended one after the other: rounds a minute. */
-  async oneRowRounds(): Promise<number> {
-    const since = performance.now();
+  /** Rounds of one row, appended one after the other: rounds a minute, and CPU of the coordinator for each, in ms. */
+  async oneRowRounds(): Promise<{ rate: number; cpuMs: number }> {
+    const [since, before] = [performance.now(), this.#coordinator.cpuSecs()];
     for (let at = 0; at < ONE_ROW_ROUNDS; at += 1) await this.#append(1);
-    return (ONE_ROW_ROUNDS * 60_000) / (performance.now() - since);
+    const cpuMs = ((this.#coordinator.cpuSecs() - before) * 1_000) / ONE_ROW_ROUNDS;
+    return { rate: (ONE_ROW_ROUNDS * 60_000) / (performance.now() - since), cpuMs };
   }
 
   close(): void {
@@ -167,13 +168,21 @@ export async function run(): Promise<Measure[]> {
         ratios(({ ms }) => ms),
       ),
     );
-    const rates: number[] = [];
+    const ones: { rate: number; cpuMs: number }[] = [];
     for (let at = 0; at < 3; at += 1) {
       await bench.newStudy();
-      rates.push(await bench.oneRowRounds());
+      ones.push(await bench.oneRowRounds());
       await bench.execute();
     }
-    lines.push(measure('rounds of one row, one after the other', 'a minute', rates, { atLeast: 10_000 }));
+    const rates = ones.map(({ rate }) => rate);
+    lines.push(
+      measure('rounds of one row, one after the other', 'a minute', rates, { atLeast: 10_000 }),
+      measure(
+        'the same: CPU of the coordinator for each',
+        'ms',
+        ones.map(({ cpuMs }) => cpuMs),
+      ),
+    );
     bench.close();
     return lines;
   });
