@@ -96,7 +96,7 @@ function waitingSentence(waiting: Continued['waiting']): string {
   const [first = ''] = named;
   return (
     `${plural(runs, 'run')} of ${plural(waiting.length, 'study', 'studies')} (${named.join(', ')}${more}) must wait, since the canary has failed: ` +
-    `see why with \`simbatch findings ${shortId(first)}\`; then \`simbatch release ${shortId(first)}\`, or after a correction cancel it and execute its runs with \`simbatch rerun ${shortId(first)}\``
+    `see why with \`simbatch status ${shortId(first)}\`; then \`simbatch release ${shortId(first)}\`, or after a correction cancel it and execute its runs with \`simbatch rerun ${shortId(first)}\``
   );
 }
 

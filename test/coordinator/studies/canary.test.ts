@@ -99,7 +99,7 @@ describe('coordinator/studies/canary', () => {
       const { sentence, waiting } = (await again(asked)).continuation!;
       expect(waiting, `${asked} runs`).to.deep.equal([extension]);
       expect(sentence).to.contain(
-        `2 runs of 1 study (${extension}) must wait, since the canary has failed: see why with \`simbatch findings ${shortId(extension)}\``,
+        `2 runs of 1 study (${extension}) must wait, since the canary has failed: see why with \`simbatch status ${shortId(extension)}\``,
       );
     }
     // The remedy: the runs of the extension are executed with the corrected code, after a canary study of their own.
