@@ -51,14 +51,15 @@ export function progressText(status: BatchStatusResponse, pace: EtaEstimator, no
   const failed = counts.Failed + counts.Timeout;
   const running = counts.Claimed + counts.Running;
   const left = isOpen ? leftText(eta?.median ?? pace.secondsLeft(batch.total_jobs), nowMs) : undefined;
-  // A share of the runs has no meaning while the study grows.
-  const share = batch.budget === undefined || batch.closed === true ? `${percentDone(done, batch.total_jobs)}% ` : '';
+  // While the study grows, a share of the runs has no meaning, and the time left is that of the round.
+  const grows = batch.budget !== undefined && batch.closed !== true;
+  const share = grows ? '' : `${percentDone(done, batch.total_jobs)}% `;
   return [
     `${share}${done}/${batch.total_jobs}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(counts.Cancelled > 0 ? [`${counts.Cancelled} cancelled`] : []),
     ...(pace.perSecond === undefined || !isOpen ? [] : [formatRate(pace.perSecond)]),
-    ...(batch.paused === true ? ['paused'] : left === undefined ? [] : [left]),
+    ...(batch.paused === true ? ['paused'] : left === undefined ? [] : [grows ? `this round: ${left}` : left]),
     ...(running > 0 ? [`${running} running`] : isOpen ? [idleText(batch)] : [batch.status]),
   ].join('  ');
 }

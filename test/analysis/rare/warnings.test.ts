@@ -3,25 +3,28 @@ import { expect } from 'chai';
 import { combinedRare } from '../../../src/analysis/rare/answer/combine.ts';
 import type { BatchSubmission, RareEventAnswer } from '../../../src/contract/types.ts';
 import { study } from '../../support/studies.ts';
-import { madeRareStudy, type Simulate } from './studies.ts';
+import { madeRareStudy, type RareStudyMade, type Simulate } from './studies.ts';
 
 /** Parameters x0, x1, ... are standard normals; y >= 0 violates. The sizes are the default ones. */
-function answerOf(
+function madeOf(
   seed: number,
   d: number,
   simulate: (z: number[], run: number) => ReturnType<Simulate>,
-): RareEventAnswer {
+  runs = 0,
+): RareStudyMade {
   const submission: BatchSubmission = study({ runs: 0 });
   const { config } = submission;
-  config.monte_carlo = { runs: 0, sampling_method: 'adaptive', seed };
+  config.monte_carlo = { runs, sampling_method: 'adaptive', seed };
   config.adaptive = { algorithm: 'rare_event' };
   const distribution = { type: 'normal' as const, mean: 0, std_dev: 1 };
   config.dispersions = Object.fromEntries(
     Array.from({ length: d }, (_, at) => [`x${at}`, { distribution, units: '' }]),
   );
   submission.requirements = [REQUIREMENT];
-  return madeRareStudy(submission, (parameters, run) => simulate(Object.values(parameters), run)).answer();
+  return madeRareStudy(submission, (parameters, run) => simulate(Object.values(parameters), run));
 }
+
+const answerOf = (...study: Parameters<typeof madeOf>): RareEventAnswer => madeOf(...study).answer();
 
 const REQUIREMENT = { name: 'r', output: 'y', condition: '< 0', probability: 0.999, confidence: 0.95 };
 const codesOf = ({ warnings }: RareEventAnswer): string[] => warnings.map(({ code }) => code);
@@ -96,6 +99,25 @@ describe('analysis/rare/warnings', () => {
     expect(answer.direct!.upper).to.be.above(0.3);
     expect(answer.sentence).to.include('without an upper bound');
     expect(answer.verdict).to.deep.equal({ verdict: 'not-shown', reason: 'bounds', given: null });
+  });
+
+  it('says of a violation where hardly any was expected that a second attempt follows, or that there is no upper bound', () => {
+    // In the confirmation alone, every second nominal draw violates near the nominal point, where the proposal is thin.
+    const simulate = (z: number[], run: number): number =>
+      run >= 5_000 && Math.hypot(...z) < 1 && run % 2 === 0 ? 1 : along(z) - 3.5;
+    const made = madeOf(1, 2, simulate);
+    const outside = ({ warnings }: RareEventAnswer): string =>
+      warnings.find(({ code }) => code === 'rare-outside')?.message ?? '';
+    const { runs, attempts } = made.answer();
+    expect(attempts).to.have.length(2);
+    // Within the first attempt, and with a budget that has no room for another one.
+    const first = runs - 2_000;
+    const within = made.answer(first - 10);
+    expect(within).to.include({ phase: 'confirm', upper: null });
+    expect(outside(within)).to.match(/^\d+ violating runs? where hardly any was expected: a second attempt with a new/);
+    const last = madeOf(1, 2, simulate, first + 1_999).answer();
+    expect(last).to.include({ reason: 'confirmed', upper: null, runs: first });
+    expect(outside(last)).to.match(/there is no upper bound below the direct one; raise tune_runs$/);
   });
 
   it('gives no number for an output that is missing in 60 % of runs', () => {

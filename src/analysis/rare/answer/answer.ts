@@ -144,7 +144,8 @@ export function rareAnswer(
   };
   const { phase, runs } = answer;
   answer.parts = [{ batch_id: batchId, phase, reason, runs, estimate, lower, upper }];
-  const warnings = rareWarnings(answer, { attempt, unknown: settings.unknown, hasNoTimeLimit: state.hasNoTimeLimit });
+  const { unknown, confirmRuns } = settings;
+  const warnings = rareWarnings(answer, { attempt, unknown, confirmRuns, hasNoTimeLimit: state.hasNoTimeLimit });
   return { ...answer, warnings, sentence: rareSentence(answer, requirement, { outputs: state.outputs, replay }) };
 }
 

@@ -2,12 +2,14 @@
 import type { UnknownRule } from '../../../contract/enums.ts';
 import type { RareEventAnswer } from '../../../contract/types.ts';
 import { plural } from '../../../domain/plural.ts';
-import type { Attempt } from '../confirmation.ts';
+import { ATTEMPT_SHARES, type Attempt } from '../confirmation.ts';
 import { rareNumber } from './sentence.ts';
 
 interface Grounds {
   attempt: Attempt | undefined;
   unknown: UnknownRule;
+  /** Of an attempt. */
+  confirmRuns: number;
   hasNoTimeLimit: boolean;
 }
 
@@ -30,7 +32,8 @@ export function rareWarnings(answer: Answered, grounds: Grounds): Warnings {
       'rare-one-study',
       'one study cannot show that it found every region: ask for all studies that were submitted together, or submit it again with another seed',
     );
-  if (grounds.attempt !== undefined) attemptWarnings(grounds.attempt, grounds.unknown, warn);
+  if (grounds.attempt !== undefined)
+    attemptWarnings(grounds.attempt, grounds.unknown, isRepeated(answer, grounds), warn);
   if (foundOutside !== null && foundOutside > MOST_OUTSIDE)
     warn(
       'rare-found-outside',
@@ -60,13 +63,22 @@ export function rareWarnings(answer: Answered, grounds: Grounds): Warnings {
   return warnings;
 }
 
-function attemptWarnings(attempt: Attempt, rule: UnknownRule, warn: (code: string, message: string) => void): void {
+/** True when a violation where hardly any was expected begins another attempt. */
+const isRepeated = ({ phase, attempts, runs, budget }: Answered, { confirmRuns }: Grounds): boolean =>
+  phase === 'confirm' && attempts.length < ATTEMPT_SHARES.length && runs + confirmRuns <= budget;
+
+function attemptWarnings(
+  attempt: Attempt,
+  rule: UnknownRule,
+  isGivenUp: boolean,
+  warn: (code: string, message: string) => void,
+): void {
   const { hits, unknown, outside, unknownOutside } = attempt.counts();
   const allUnknown = attempt.draws.filter((it) => it.isUnknown).length;
   if (outside > 0)
     warn(
       'rare-outside',
-      `${plural(outside, 'violating run')} where hardly any was expected: there is no upper bound below the direct one; raise tune_runs`,
+      `${plural(outside, 'violating run')} where hardly any was expected: ${isGivenUp ? 'a second attempt with a new proposal begins after this round' : 'there is no upper bound below the direct one; raise tune_runs'}`,
     );
   if (rule === 'unrelated' && allUnknown > 0)
     warn(
