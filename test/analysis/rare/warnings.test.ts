@@ -24,7 +24,7 @@ function madeOf(
   return madeRareStudy(submission, (parameters, run) => simulate(Object.values(parameters), run));
 }
 
-const answerOf = (...study: Parameters<typeof madeOf>): RareEventAnswer => madeOf(...study).answer();
+const answerOf = (...given: Parameters<typeof madeOf>): RareEventAnswer => madeOf(...given).answer();
 
 const REQUIREMENT = { name: 'r', output: 'y', condition: '< 0', probability: 0.999, confidence: 0.95 };
 const codesOf = ({ warnings }: RareEventAnswer): string[] => warnings.map(({ code }) => code);
