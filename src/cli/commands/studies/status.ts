@@ -104,7 +104,10 @@ function batchPairs(status: BatchStatusResponse): Pair[] {
     ['early ends', earlyEnds(batch)],
     ['reused', reusedRuns(batch)],
     ['throughput', isOpen ? `${formatNumber(rate, 3)} runs/min` : undefined],
-    [grows(batch) ? 'this round' : 'time left', isOpen && batch.waiting_for_rows !== true ? timeLeftText(status) : undefined],
+    [
+      grows(batch) ? 'this round' : 'time left',
+      isOpen && batch.waiting_for_rows !== true ? timeLeftText(status) : undefined,
+    ],
     ['stragglers', stragglersText(status)],
   ];
 }
