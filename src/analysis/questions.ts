@@ -6,6 +6,7 @@ import { SimbatchError } from '../domain/errors.ts';
 import type { StudySituation } from './conclusion/conclude.ts';
 import type { Question } from './question.ts';
 import type { AnsweredStudy } from './table/answered-study.ts';
+import type { ExtractedBatch } from './table/extracted.ts';
 import { answer } from './questions/outcome/answer.ts';
 import { attribution } from './questions/attribution.ts';
 import { evidence } from './questions/outcome/evidence.ts';
@@ -61,6 +62,8 @@ export interface Asked<N extends QuestionName = QuestionName> {
   members?: readonly Uuid[];
   /** The batches that were submitted together with this one, `batchId` among them, the first study first; absent: this batch alone. */
   repeats?: readonly Uuid[];
+  /** The extractions of these batches; absent: there are none. */
+  extracted?: readonly ExtractedBatch[];
 }
 
 const BY_NAME: ReadonlyMap<string, Question> = new Map(QUESTIONS.map((it) => [it.name, it as unknown as Question]));

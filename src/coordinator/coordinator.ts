@@ -35,7 +35,7 @@ import { PartList, type Part } from './parts.ts';
 import { LauncherReports } from './pool/launcher-reports.ts';
 import { PoolHistory } from './pool/pool-history.ts';
 import { poolUse } from './pool/runners.ts';
-import { extractedBeside } from './reads/extractions.ts';
+import { extractionHooks } from './reads/extractions.ts';
 import { findings } from './reads/findings.ts';
 import { Taking } from './reuse/taking.ts';
 import { KnownPoints } from './rounds/known-points.ts';
@@ -169,7 +169,7 @@ class RunningCoordinator implements Lifecycle {
       answers: new Answers(tools, {
         crashed: (error) => hooks.fault?.('analysis', error),
         telemetryOf: (jobId) => runTelemetry(this.parts, jobId),
-        extractionsOf: (batchId) => extractedBeside(this.parts, batchId),
+        ...extractionHooks(() => this.parts),
       }),
       notifications: new Notifications({
         ...tools,

@@ -196,3 +196,28 @@ def test_a_trial_of_a_function_names_what_only_a_runner_evaluates():
     note = "not evaluated: peak, later; a runner does that from telemetry"
     assert note in repr(trial) and note in trial._repr_html_()
     assert sb.Study("n", simulation=simulate, inputs={"r": sb.Uniform(0, 1)}, runs=2).try_run(0).left_out == []
+
+
+def constant(p, run):
+    run.telemetry(t=0.0, x=p["level"])
+    run.telemetry(t=1.0, x=p["level"])
+    return {"level": p["level"]}
+
+
+def test_histories_of_a_continued_study_have_the_runs_of_all_its_batches(program, folder):
+    package("cloudpickle")
+    package("pandas")
+
+    def study(runs, method):
+        inputs = {"level": sb.Uniform(0, 1)}
+        declared = [{"variable": "x", "at": {"points": [0, 1]}}]
+        return sb.Study(method, simulation=constant, inputs=inputs, runs=runs, method=method, histories=declared)
+
+    for method, names in (("monte_carlo", ["run_id"]), ("latin_hypercube", ["replicate", "run_id"])):
+        study(2, method).run(workers=1).wait(300)
+        batch = study(4, method).run(workers=1).wait(300)
+        frame = batch.histories("x")
+        levels = {row["outputs.level"] for row in batch.rows()}
+        assert (len(batch.extensions), list(frame.columns.names), frame.shape) == (1, names, (2, 4))
+        assert set(frame.iloc[1]) == levels and len(levels) == 4
+        assert batch.histories("x", family=False).shape == (2, 2)

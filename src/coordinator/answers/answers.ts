@@ -35,7 +35,7 @@ import { RowReadings } from './row-readings.ts';
 import { type RareCheck, type RareExtension, type RareOutcome, RareRounds } from './worker/rare-rounds.ts';
 import { RoundCache } from './worker/round-rows.ts';
 import { TableAnswers } from './table-answers.ts';
-import type { ExtractedBatch } from './table-request.ts';
+import type { ExtractedBatch } from '../../analysis/table/extracted.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The answers that are kept hold at most this many bytes. */
@@ -62,9 +62,13 @@ export interface AskOptions {
   abandoned?: Abandoned;
 }
 
-/** `extractionsOf`: the extractions of a batch, whose outputs are columns of its table. */
+/**
+ * `extractionsOf`: the extractions of a batch, whose outputs are columns of its table; `extractedOf`: the same for questions, which count the runs without
+ * values themselves.
+ */
 export interface AnswersHooks extends AnalysisThreadHooks {
   extractionsOf(this: void, batchId: Uuid): Promise<ExtractedBatch[]>;
+  extractedOf(this: void, batchId: Uuid): ExtractedBatch[];
 }
 
 interface Entry {
@@ -81,6 +85,7 @@ export class Answers {
   readonly #clock: Clock;
   readonly #share: EventLoopShare;
   readonly #readings: RowReadings;
+  readonly #extractedOf: AnswersHooks['extractedOf'];
   readonly thread: AnalysisThread;
   /** Tables and manifests, which are streams. */
   readonly tables: TableAnswers;
@@ -108,7 +113,8 @@ export class Answers {
     this.#inline = parts.computesInWorker ? undefined : inlineRounds(this.#readings);
     const tag = (key: string, versions: readonly string[]): string => this.#tag(key, versions);
     const { store, share } = parts;
-    const { extractionsOf } = hooks;
+    const { extractionsOf, extractedOf } = hooks;
+    this.#extractedOf = extractedOf;
     this.tables = new TableAnswers({ store, share, thread: this.thread, tag, extractionsOf });
   }
 
@@ -120,8 +126,12 @@ export class Answers {
    */
   async ask(asked: Asked, { waitMs, isKnown, abandoned, family = false }: AskOptions): Promise<Answer> {
     checkAsked(asked);
-    const question = family ? { ...asked, members: await this.#family(asked.batchId) } : this.#withRepeats(asked);
-    const studies = batchesOf(question).map((batchId) => readBatch(this.#store, batchId));
+    const whole = family ? { ...asked, members: await this.#family(asked.batchId) } : this.#withRepeats(asked);
+    const batches = batchesOf(whole);
+    const own = batches.map((batchId) => readBatch(this.#store, batchId));
+    const extracted = batches.flatMap((batchId) => this.#extractedOf(batchId));
+    const question = extracted.length === 0 ? whole : { ...whole, extracted };
+    const studies = [...own, ...extracted.map(({ batchId }) => readBatch(this.#store, batchId))];
     const versions = studies.map(versionOf);
     const key = JSON.stringify(question);
     const current = this.#tag(key, versions);

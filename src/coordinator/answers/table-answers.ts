@@ -9,7 +9,8 @@ import { readBatch } from '../kernel/records/read-batch.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { AnalysisThread } from './analysis-thread.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
-import type { ExtractedBatch, HistoriesRequest, TableRequest } from './table-request.ts';
+import type { ExtractedBatch } from '../../analysis/table/extracted.ts';
+import type { HistoriesRequest, TableRequest } from './table-request.ts';
 
 /** The most tables that are sent at once: each has a view of the store and the memory of a chunk of rows. */
 const MAX_TABLES = 32;
@@ -89,8 +90,10 @@ export class TableAnswers {
     { isKnown, abandoned }: Pick<TableOptions, 'isKnown' | 'abandoned'> = {},
   ): Promise<TableAnswer> {
     const batches = await this.#batches(request);
-    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId) };
-    const tag = this.#tagOf(['histories', merged], batches);
+    const extracted = request.where === undefined ? [] : await this.#extracted(batches);
+    const merged = { ...request, batchIds: batches.map((it) => it.context.batchId), extracted };
+    const besides = extracted.map(({ batchId }) => readBatch(this.#parts.store, batchId));
+    const tag = this.#tagOf(['histories', merged], [...batches, ...besides]);
     if (tag !== undefined && isKnown?.(tag) === true) return { state: 'unchanged', tag };
     const { thread } = this.#parts;
     return { state: 'ready', tag, body: await this.#opened(() => thread.call('openHistories', merged), abandoned) };

@@ -1,4 +1,5 @@
 /** Requests for tables of runs, as plain data. */
+import type { ExtractedBatch } from '../../analysis/table/extracted.ts';
 import type { HistoryFormat, TableFormat, Uuid } from '../../contract/types.ts';
 
 export interface TableRequest {
@@ -11,14 +12,6 @@ export interface TableRequest {
   where?: string | undefined;
   /** Columns by which rows are sorted; in run order when absent. */
   sort?: readonly string[] | undefined;
-}
-
-/** An extraction whose outputs are columns of the table of the batch `of`, as `name.output`. `notes`: the limits of its values, as sentences. */
-export interface ExtractedBatch {
-  of: Uuid;
-  batchId: Uuid;
-  name: string;
-  notes: readonly string[];
 }
 
 /** A request to the analysis worker; `batchIds`: the batches that the table merges, `extracted`: their extractions. */
@@ -53,7 +46,8 @@ export interface HistoriesRequest {
   wide: boolean;
 }
 
-/** A request to the analysis worker; `batchIds`: the batches that the answer merges. */
+/** A request to the analysis worker; `batchIds`: the batches that the answer merges, `extracted`: their extractions. */
 export interface MergedHistoriesRequest extends HistoriesRequest {
   batchIds: readonly Uuid[];
+  extracted: readonly ExtractedBatch[];
 }

@@ -1,5 +1,6 @@
 /** The extractions of a batch: their names, how far they are, and the runs whose files were gone. Records are read in slices of the event loop. */
 import type { BatchSubmission, ExtractionList, RunsWithoutFiles, Uuid } from '../../contract/types.ts';
+import type { ExtractedBatch } from '../../analysis/table/extracted.ts';
 import { plural } from '../../domain/plural.ts';
 import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
@@ -44,19 +45,36 @@ export async function extractions(parts: ListingParts, batchId: Uuid): Promise<E
 }
 
 /** The extractions of a batch for its table, with the limits of their values. */
-export async function extractedBeside(
-  parts: ListingParts,
-  batchId: Uuid,
-): Promise<{ of: Uuid; batchId: Uuid; name: string; notes: string[] }[]> {
+async function extractedBeside(parts: ListingParts, batchId: Uuid): Promise<ExtractedBatch[]> {
   const { extractions: list } = await extractions(parts, batchId);
-  return list.map(({ batch_id: id, name, notes, without_files: without }) => {
-    const gone =
-      without === undefined
-        ? []
-        : [`nothing of ${plural(without.runs, 'run')} (${without.run_ids.slice(0, MOST_SHOWN)}): ${without.why}`];
-    return { of: batchId, batchId: id, name, notes: [...gone, ...notes] };
+  return list.map(({ batch_id: id, name, notes, without_files: without }) => ({
+    of: batchId,
+    batchId: id,
+    name,
+    notes: [...goneNotes(without), ...notes],
+  }));
+}
+
+/** The same for questions, without a look at its runs: `notes` has those that were known to have no files when it was submitted. */
+function extractedColumns(parts: Pick<ListingParts, 'store' | 'studyCache'>, batchId: Uuid): ExtractedBatch[] {
+  const read = (key: string): string | undefined => parts.store.get(key);
+  return extractionsOf(read, readBatch(parts.store, batchId)).map(({ batchId: id, extraction }) => {
+    const { submission } = parts.studyCache.of(readBatch(parts.store, id).context, { read });
+    const notes = [...goneNotes(extraction.withoutFiles), ...notesOf(submission)];
+    return { of: batchId, batchId: id, name: extraction.name, notes };
   });
 }
+
+/** The hooks of answers for the extractions of a batch: of its table, and of questions about it. */
+export const extractionHooks = (parts: () => ListingParts) => ({
+  extractionsOf: (batchId: Uuid): Promise<ExtractedBatch[]> => extractedBeside(parts(), batchId),
+  extractedOf: (batchId: Uuid): ExtractedBatch[] => extractedColumns(parts(), batchId),
+});
+
+const goneNotes = (without: RunsWithoutFiles | undefined): string[] =>
+  without === undefined
+    ? []
+    : [`nothing of ${plural(without.runs, 'run')} (${without.run_ids.slice(0, MOST_SHOWN)}): ${without.why}`];
 
 const notesOf = (submission: Pick<BatchSubmission, 'config'>): string[] => {
   const { derived, histories } = submission.config;

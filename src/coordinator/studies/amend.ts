@@ -2,7 +2,9 @@
 import { SimbatchError } from '../../domain/errors.ts';
 import { amended, amendmentFaults, amendmentOf, judgementOf, statedAt } from '../../domain/identity/judgement.ts';
 import { designMethod, noSampleOf } from '../../domain/study/design-method.ts';
-import type { BatchContext, BatchSubmission, Judgement, JudgementRequest, Uuid } from '../../contract/types.ts';
+import { describedOutputs } from '../../domain/runs/described-outputs.ts';
+import type { BatchContext, BatchSubmission, Fault, Judgement, JudgementRequest, Uuid } from '../../contract/types.ts';
+import type { BatchState } from '../kernel/actors/actor-kinds.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { submittedStudy } from '../kernel/records/study-cache.ts';
@@ -12,6 +14,7 @@ import type { Store } from '../kernel/storage/store.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { refuse } from './growth/derive.ts';
+import { extractionsOf } from './growth/extract.ts';
 
 export interface AmendParts extends IdempotencyParts {
   turns: Turns;
@@ -38,9 +41,13 @@ export function amendJudgement(
 
 /** Amends a study within a turn. */
 export function amendWithin(turn: Turn, batchId: Uuid, request: JudgementRequest): Judgement {
-  const { context } = batchOrThrow(turn, batchId);
+  const batch = batchOrThrow(turn, batchId);
+  const { context } = batch;
   const submission = submittedStudy(turn, batchId);
-  const [fault, ...others] = amendmentFaults(amended(submission, context), request);
+  const [fault, ...others] = [
+    ...amendmentFaults(amended(submission, context), request),
+    ...extractedFaults(turn, batch, submission, request),
+  ];
   if (fault !== undefined) refuse(fault, ...others);
   const { revision } = judgementOf(submission, context);
   if (request.revision !== undefined && request.revision !== revision) {
@@ -60,6 +67,24 @@ export function amendWithin(turn: Turn, batchId: Uuid, request: JudgementRequest
   // They follow from the runs and the judgement before; the runs are judged again.
   turn.put(keys.verdicts(batchId), null);
   return toJudgement(submission, after);
+}
+
+/** Requirements on outputs of extractions: runs are judged as they end, when these are not known. */
+function extractedFaults(
+  turn: Turn,
+  batch: BatchState,
+  submission: BatchSubmission,
+  { requirements = [] }: JudgementRequest,
+): Fault[] {
+  const extractions = extractionsOf((key) => turn.read(key), batch);
+  const declared = describedOutputs(submission);
+  return requirements.flatMap(({ output = '' }, at) => {
+    const found = extractions.find(({ extraction }) => output.startsWith(`${extraction.name}.`));
+    if (found === undefined || output in declared) return [];
+    const own = output.slice(found.extraction.name.length + 1);
+    const remedy = `require ${JSON.stringify(own)} of batch ${found.batchId}, or ask for the verdict of this output by the query parameters`;
+    return [{ pointer: `/requirements/${at}/output`, detail: `is an output of an extraction; ${remedy}` }];
+  });
 }
 
 function toJudgement(submission: BatchSubmission, context: BatchContext): Judgement {

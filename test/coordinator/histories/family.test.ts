@@ -16,7 +16,7 @@ const capabilities = {
   memory_gb: 0,
   gpu_available: false,
   supported_simulation_types: [],
-  features: ['histories'],
+  features: ['histories', 'extraction'],
 };
 
 describe('coordinator/histories: stream of a family', () => {
@@ -101,6 +101,34 @@ describe('coordinator/histories: stream of a family', () => {
     expect(parsed(await rowsOf({ family: true, where }))).to.deep.equal(
       expected.filter(({ run_id: run }) => run < 7 || run > 298),
     );
+  });
+
+  it('has the runs that a condition on an output of an extraction selects', async () => {
+    const telemetry_data = (run: number): string => `/out/${batch}/${run}/attempt-1/telemetry.parquet`;
+    const own = await scene.submit({ runs: 6, config: { histories: HISTORIES } });
+    const executed = async (id: Uuid, members: (run: number) => object): Promise<void> => {
+      for (const { job, attempt } of (await scene.api.claim('r1', { instance: 'r1-1', max_jobs: 9 })).assignments) {
+        expect(job.batch_id).to.equal(id);
+        await scene.api.start(job.id, { runner_id: 'r1', attempt });
+        const result = { execution_time_secs: 1, output_files: [], metadata: {}, ...members(job.run_config.run_id) };
+        await scene.api.complete(job.id, { runner_id: 'r1', attempt, result });
+      }
+    };
+    await executed(own, (run) => ({
+      telemetry_data: telemetry_data(run),
+      histories: { other: encodeHistory([-1]), nz_g: encodeHistory([run, 0, 1]) },
+    }));
+    const derived = [{ name: 'peak', take: 'max' as const, telemetry: 'v' }];
+    await executed((await scene.api.extractBatch(own, { derived })).batch_id, (run) => ({
+      metadata: { peak: 10 - run },
+    }));
+    const selected = parsed(await rowsOf({ batchId: own, where: 'outputs.x1.peak >= 8' }));
+    expect(selected.map(({ run_id: run }) => run)).to.deep.equal([0, 1, 2]);
+    const error = await rowsOf({ batchId: own, where: 'outputs.x1.nothing >= 8' }).then(
+      () => undefined,
+      (it: Error) => it,
+    );
+    expect(error?.message).to.include('outputs.x1.nothing');
   });
 
   it('has the replicate in each format', async () => {

@@ -165,19 +165,28 @@ class Batch(Extracting, Growing, Judging):
         table: "arrow_types.Table" = arrow_table(self.coordinator.transport.stream(self._path("/table"), asked))
         return table
 
-    def histories(self, name: str, *, where: Optional[str] = None) -> "pandas_types.DataFrame":
+    def histories(
+        self, name: str, *, where: Optional[str] = None, family: Optional[bool] = None
+    ) -> "pandas_types.DataFrame":
         """One history of all runs that left it, or of those for which a condition holds, as a pandas DataFrame: a row a time (the index, in
-        seconds), a column a run id, NaN where a value is missing. Raises MissingPackageError without pandas; ApiError `malformed-query` for an
-        unknown name.
+        seconds), a column a run id, NaN where a value is missing; where the runs are of several replicates, a column a pair of replicate and run id.
+        family: as for `rows`. Raises MissingPackageError without pandas; ApiError `malformed-query` for an unknown name.
         """
         table = pandas()
-        query = {"name": name, "where": where, "format": "ndjson", "wide": True}
+        pooled = bool(self.extensions) if family is None else family
+        query = {"name": name, "where": where, "format": "ndjson", "wide": True, "family": pooled or None}
         rows = list(self._lines("/histories", query))
+        is_one = len({row.get("replicate") for row in rows}) <= 1
         frame: "pandas_types.DataFrame" = table.DataFrame(
-            {row["run_id"]: [float("nan") if value is None else float(value) for value in row["values"]] for row in rows},
+            {
+                row["run_id"] if is_one else (row["replicate"], row["run_id"]): [
+                    float("nan") if value is None else float(value) for value in row["values"]
+                ]
+                for row in rows
+            },
             index=table.Index(self._times(name), name="time"),
         )
-        frame.columns.name = "run_id"
+        frame.columns.names = ["run_id"] if is_one else ["replicate", "run_id"]
         return frame
 
     def _times(self, name: str) -> List[float]:

@@ -3,6 +3,11 @@ import { statedInFamily } from '../../../domain/identity/judgement.ts';
 import { parentPort } from 'node:worker_threads';
 import { type Asked, answerTo, batchesOf } from '../../../analysis/questions.ts';
 import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
+import {
+  type ExtractedStudy,
+  extractedWarnings,
+  withExtracted as withColumns,
+} from '../../../analysis/table/extracted.ts';
 import { joinTables, requireJoinable } from '../../../analysis/table/join.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
@@ -19,7 +24,7 @@ import { type KeptStudy, type Study, leastBytesOf, readStudy, studyOf, updateStu
 import { type RareCheck, type RareExtension, type RareOutcome, RareRounds } from './rare-rounds.ts';
 import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
-import { withExtracted } from './table/extracted.ts';
+import { type TableHead, withExtracted } from './table/extracted.ts';
 import { Tables } from './table/tables.ts';
 import { DrawnRuns, type TelemetryReading } from './telemetry/drawn-runs.ts';
 import { wholeResults } from './whole-results.ts';
@@ -178,7 +183,7 @@ async function withRounds(heads: readonly ReadingHead[]): Promise<ReadingHead[]>
 }
 
 /** The batches of a table, then their extractions, as of one instant. */
-const headsOf = async ({ batchIds, extracted }: MergeRequest): Promise<ReadingHead[]> =>
+const headsOf = async ({ batchIds, extracted }: Pick<MergeRequest, 'batchIds' | 'extracted'>): Promise<ReadingHead[]> =>
   withRounds(await coordinator.call('openReadings', [...batchIds, ...extracted.map((it) => it.batchId)]));
 
 const tableRuns = new Tables({
@@ -188,10 +193,7 @@ const tableRuns = new Tables({
 });
 
 /** The runs that a condition selects, and those that count in a family, are read before the history, as of the same instant. */
-async function* historiesOf(
-  request: MergedHistoriesRequest,
-  heads: readonly ReadingHead[],
-): AsyncGenerator<Uint8Array> {
+async function* historiesOf(request: MergedHistoriesRequest, heads: readonly TableHead[]): AsyncGenerator<Uint8Array> {
   const { batchId, name, where, family = false } = request;
   const nextOfHistory = (head: ReadingHead) => {
     const { place } = historyOf(studyOf(head).submission.config, name);
@@ -232,11 +234,28 @@ async function resultsOf(batchId: Uuid, most: number): ReturnType<typeof wholeRe
 
 const encoded = (answer: object): Uint8Array => new TextEncoder().encode(stringifyExact(answer));
 
+/** The answer, with the limits of the values of extractions that it names. */
+function withWarnings(answer: object, extracted: readonly ExtractedStudy[]): Uint8Array {
+  const bytes = encoded(answer);
+  if (extracted.length === 0 || !('warnings' in answer) || !Array.isArray(answer.warnings)) return bytes;
+  const more = extractedWarnings(new TextDecoder().decode(bytes), extracted);
+  return more.length === 0 ? bytes : encoded({ ...answer, warnings: [...(answer.warnings as object[]), ...more] });
+}
+
 const methods: WorkerMethods = {
   async answer({ question, versions }) {
-    const studies: KeptStudy[] = [];
-    for (const [at, batchId] of batchesOf(question).entries())
-      studies.push(await tables.of(batchId, versions[at]!, studies));
+    const { extracted = [] } = question;
+    const kept: KeptStudy[] = [];
+    for (const [at, batchId] of [...batchesOf(question), ...extracted.map((it) => it.batchId)].entries())
+      kept.push(await tables.of(batchId, versions[at]!, kept));
+    const own = kept.slice(0, kept.length - extracted.length);
+    const beside = extracted.map((it, at) => ({ ...it, ...kept[own.length + at]! }));
+    const studies = own.map((it) =>
+      withColumns(
+        it,
+        beside.filter(({ of }) => of === it.table.batchId),
+      ),
+    );
     const asked: AnsweredStudy[] = askedStudies(question, studies);
     let isLasting = true;
     const readTelemetry: AnsweredStudy['readTelemetry'] = async (options) => {
@@ -248,7 +267,7 @@ const methods: WorkerMethods = {
     const readHistory: AnsweredStudy['readHistory'] = (name, rows, points) =>
       readCurves(asked[0]!.table, studies, { name, rows, points }, openHistory);
     const answer = await answerTo(question, [{ ...asked[0]!, readHistory, readTelemetry, readResults }, asked[1]]);
-    return { bytes: encoded(answer), versions: studies.map((it) => it.version), isLasting };
+    return { bytes: withWarnings(answer, beside), versions: kept.map((it) => it.version), isLasting };
   },
   nextRareRound: (batchId) => rareRounds.next(batchId),
   rareExtension: (batchId) => rareRounds.extension(batchId),
@@ -262,8 +281,8 @@ const methods: WorkerMethods = {
     return openStream(heads, tableRuns.pieces(request, withExtracted(heads, request.extracted)));
   },
   async openHistories(request) {
-    const heads = await withRounds(await coordinator.call('openReadings', request.batchIds));
-    return openStream(heads, historiesOf(request, heads));
+    const heads = await headsOf(request);
+    return openStream(heads, historiesOf(request, withExtracted(heads, request.extracted)));
   },
   async nextPiece(stream) {
     const piece = await streams.get(stream)?.pieces.next();

@@ -1,5 +1,6 @@
 /** The table of a study with the outputs of its extractions: as columns, in conditions and orders, page by page, with their limits. */
 import { expect } from 'chai';
+import type { Asked, QuestionAnswer, QuestionName, QuestionQuery } from '../../../../src/analysis/questions.ts';
 import type { Uuid } from '../../../../src/contract/types.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { runs, Scene } from '../../../support/scene.ts';
@@ -127,6 +128,73 @@ describe('coordinator/answers/table: outputs of extractions', () => {
       'x2.peak is an output of the study itself: that of the extraction is not shown',
     ]);
     expect(rows[0]!['outputs.x2.peak']).to.equal('own');
+  });
+
+  const ask = async <N extends QuestionName>(name: N, query: QuestionQuery<N>, of = batch) => {
+    const answer = await scene.api.answer({ name, batchId: of, query } as Asked, { waitMs: 60_000 });
+    if (answer.state !== 'ready') throw new Error(`it is ${answer.state}`);
+    return JSON.parse(new TextDecoder().decode(answer.body)) as QuestionAnswer<N>;
+  };
+  const extractedIn = ({ warnings }: { warnings: readonly { code: string; message: string }[] }): string[] =>
+    warnings.filter(({ code }) => code === 'extracted').map(({ message }) => message);
+
+  it('answer questions about the study, with their units, runs without a value missing, and warnings where an answer names them', async () => {
+    const x1 = (
+      await scene.api.extractBatch(batch, { derived: [{ name: 'peak', take: 'max', telemetry: 'z', units: 'm' }] })
+    ).batch_id;
+    await execute(x1, (run) => (run === 5 ? undefined : { peak: 100 - run, ok: run > 3, word: 'w' }));
+    const summary = await ask('summary', {});
+    const peak = summary.outputs.find(({ name }) => name === 'x1.peak')!;
+    expect(peak).to.deep.include({ count: RUNS - 1, missing: 1, units: 'm', min: 89, max: 100 });
+    expect(summary.outputs.map(({ name }) => name)).to.include.members(['miss', 'x1.ok']);
+    expect(extractedIn(summary)[0]).to.equal('x1: no value of 1 run, of which nothing could be computed');
+    const { requirements } = await ask('verdicts', { output: 'x1.peak', condition: '> 95', probability: 0.1 });
+    expect(requirements[0]).to.deep.include({ passed: 5 });
+    const sensitivity = await ask('sensitivity', { output: 'x1.peak' });
+    expect(sensitivity.n_used).to.equal(RUNS - 1);
+    expect(extractedIn(sensitivity)).to.have.length(2);
+    const [worst] = (await ask('worst', { output: 'x1.peak', direction: 'largest', k: 1 })).runs;
+    expect(worst).to.deep.include({ run_id: 0, value: 100 });
+    expect(extractedIn(await ask('sensitivity', { output: 'miss' })), 'it names no such output').to.deep.equal([]);
+    const other = await scene.submit({ runs: RUNS });
+    await execute(other, (run) => ({ miss: run + 1 }));
+    await execute(
+      (await scene.api.extractBatch(other, { derived: [{ name: 'peak', take: 'max', telemetry: 'z' }] })).batch_id,
+      (run) => ({
+        peak: 50 - run,
+      }),
+    );
+    const compared = await ask('compare', { with: other });
+    expect(JSON.stringify(compared)).to.include('x1.peak');
+    await ask('sensitivity', { output: 'x1.nothing' }).then(
+      () => expect.fail('it has no such output'),
+      (error: Error) => expect(error.message).to.match(/the study has no output "x1.nothing"/),
+    );
+  });
+
+  it('are asked about again when more runs of the extraction have ended', async () => {
+    const x1 = await extract();
+    await execute(x1, (run) => ({ peak: run }), 3);
+    const first = await ask('summary', {});
+    expect(first.outputs.find(({ name }) => name === 'x1.peak')).to.include({ count: 3, max: 2 });
+    expect(extractedIn(first)[0]).to.equal('x1: 9 runs of the extraction are not there yet');
+    await execute(x1, (run) => ({ peak: run }));
+    const second = await ask('summary', {});
+    expect(second.outputs.find(({ name }) => name === 'x1.peak')).to.include({ count: RUNS, max: RUNS - 1 });
+    expect(extractedIn(second)).to.have.length(1);
+  });
+
+  it('are no requirement of the study, whose runs are judged as they end', async () => {
+    const x1 = await extract();
+    const requirement = { name: 'low', output: 'x1.peak', condition: '< 3', probability: 0.9 };
+    const error = await scene.api.amendJudgement(batch, { requirements: [requirement] }).then(
+      () => undefined,
+      (it: Error) => it,
+    );
+    expect(error?.message).to.match(
+      new RegExp(`requirements/0/output is an output of an extraction; require "peak" of batch ${x1}`),
+    );
+    await scene.api.amendJudgement(x1, { requirements: [{ ...requirement, output: 'peak' }] });
   });
 
   it('leave the results of the study, and its other questions, as they are', async () => {

@@ -2,6 +2,7 @@
  * Outputs of extractions in the table of the study that they are about, as `NAME.output`. The results of the study are read as they are, and the
  * outputs of the same runs of its extractions are added to them, as of the same instant; nothing is stored.
  */
+import type { ExtractedBatch } from '../../../../analysis/table/extracted.ts';
 import type { Warning } from '../../../../analysis/warning.ts';
 import type { StoredResult } from '../../../../contract/types.ts';
 import { plural } from '../../../../domain/plural.ts';
@@ -9,7 +10,6 @@ import { runIdOf } from '../../../../domain/ids.ts';
 import { outputsOf } from '../../../../domain/runs/outputs.ts';
 import { idOf } from '../../../kernel/storage/keys.ts';
 import type { ReadingHead, RowKind, RowsRequest } from '../../row-readings.ts';
-import type { ExtractedBatch } from '../../table-request.ts';
 import { recordsIn } from '../runs.ts';
 
 /** The coordinator's side: readings of batches as of one instant. */

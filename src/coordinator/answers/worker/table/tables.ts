@@ -88,9 +88,14 @@ export class Tables {
 
   /** The runs that the condition of a request selects, or all, by replicate and run; a run of several batches is that of the row in a table. */
   async selected(request: TableRequest, heads: readonly TableHead[]): Promise<SelectedRuns> {
-    const plan = await this.#plan(request, heads, false);
-    const { members, runs } = await selectRows(plan);
-    return { members: plan.members, places: members, runs };
+    this.#readings.open(heads);
+    try {
+      const plan = await this.#plan(request, heads, false);
+      const { members, runs } = await selectRows(plan);
+      return { members: plan.members, places: members, runs };
+    } finally {
+      this.#readings.close(heads);
+    }
   }
 
   async #plan(request: TableRequest, heads: readonly TableHead[], mayBeOlder: boolean): Promise<TablePlan> {

@@ -1,0 +1,89 @@
+/** Outputs of the extractions of a study as columns of its own runs, `NAME.output`, for questions about the study. */
+import { CLASS_CODES } from './run-class.ts';
+import { requireJoinable } from './join.ts';
+import { countClasses, runIdOf, runsOf, type RunTable, type TextColumn } from './run-table.ts';
+import type { AnsweredStudy } from './answered-study.ts';
+import { describedOutputs } from '../../domain/runs/described-outputs.ts';
+import { plural } from '../../domain/plural.ts';
+import type { Uuid } from '../../contract/types.ts';
+import type { Warning } from '../warning.ts';
+
+/** An extraction whose outputs are columns of the batch `of`, as `name.output`. `notes`: the limits of its values, as sentences. */
+export interface ExtractedBatch {
+  of: Uuid;
+  batchId: Uuid;
+  name: string;
+  notes: readonly string[];
+}
+
+type Kept = Pick<AnsweredStudy, 'table' | 'submission'> & { bytes: number };
+
+/** An extraction with the table of its runs. */
+export interface ExtractedStudy extends Kept {
+  name: string;
+  notes: readonly string[];
+}
+
+/**
+ * The study with the outputs of its extractions, where these have completed a run. An output of the study itself with such a name stays.
+ * @throws SimbatchError `answer-too-large`
+ */
+export function withExtracted<T extends Kept>(study: T, extracted: readonly ExtractedStudy[]): T {
+  if (extracted.length === 0) return study;
+  requireJoinable([study, ...extracted]);
+  const { table, submission } = study;
+  const outputs = new Map(table.outputs);
+  const texts = new Map(table.texts);
+  const booleans = new Set(table.booleans);
+  const described = { ...submission.outputs };
+  for (const { name, table: own, submission: asked } of extracted) {
+    const rowOf = rowsIn(table, own);
+    const isFree = (column: string): boolean => !table.outputs.has(column) && !table.texts.has(column);
+    for (const [output, values] of own.outputs) {
+      const column = `${name}.${output}`;
+      if (!isFree(column)) continue;
+      outputs.set(column, numbersAt(values, rowOf));
+      if (own.booleans.has(output)) booleans.add(column);
+    }
+    for (const [output, column] of own.texts)
+      if (isFree(`${name}.${output}`)) texts.set(`${name}.${output}`, textsAt(column, rowOf));
+    for (const [output, { units }] of Object.entries(describedOutputs(asked)))
+      if (units) described[`${name}.${output}`] ??= { units };
+  }
+  return { ...study, table: { ...table, outputs, texts, booleans }, submission: { ...submission, outputs: described } };
+}
+
+/** The row of each run among the completed ones of an extraction, whose run ids ascend as those of the study do; -1 where there is none. */
+function rowsIn(table: RunTable, own: RunTable): Int32Array {
+  const rows = new Int32Array(table.rows).fill(-1);
+  for (let row = 0, at = 0; row < table.rows && at < own.rows; row++) {
+    const runId = runIdOf(table, row);
+    while (at < own.rows && runIdOf(own, at) < runId) at++;
+    if (at < own.rows && runIdOf(own, at) === runId && own.classes[at] === CLASS_CODES.ok) rows[row] = at;
+  }
+  return rows;
+}
+
+const numbersAt = (values: Float64Array, rows: Int32Array): Float64Array =>
+  Float64Array.from(rows, (row) => (row < 0 ? Number.NaN : values[row]!));
+
+const textsAt = ({ codes, values }: TextColumn, rows: Int32Array): TextColumn => ({
+  values,
+  codes: Uint16Array.from(rows, (row) => (row < 0 ? 0 : codes[row]!)),
+});
+
+/** The limits of the values of the extractions that a text names, such as an answer as JSON. */
+export function extractedWarnings(text: string, extracted: readonly ExtractedStudy[]): Warning[] {
+  return extracted.filter(({ name }) => new RegExp(`(?:^|[^\\w-])${name}[.]`).test(text)).flatMap(warningsOf);
+}
+
+function warningsOf({ name, notes, table }: ExtractedStudy): Warning[] {
+  const { open, ok } = countClasses(table);
+  const without = runsOf(table) - open - ok;
+  const said = [
+    ...(without === 0 ? [] : [`no value of ${plural(without, 'run')}, of which nothing could be computed`]),
+    ...(open === 0 ? [] : [`${plural(open, 'run')} of the extraction are not there yet`]),
+    ...notes,
+  ];
+  return said.map((it) => ({ code: 'extracted', message: `${name}: ${it}` }));
+}
