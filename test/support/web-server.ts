@@ -10,7 +10,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { Tokens } from '../../src/coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { HISTORIES_FEATURE } from '../../src/domain/histories/feature.ts';
+import { EXTRACTION_FEATURE, HISTORIES_FEATURE } from '../../src/domain/histories/feature.ts';
 import { encodeHistory } from '../../src/domain/histories/values.ts';
 import { seededRandom } from './simulated-clock.ts';
 
@@ -77,7 +77,7 @@ export async function startWeb({ withTokens = false, settings = {} }: WebOptions
 /** The outcome of one run, in place of a simulation. */
 export type Outcome =
   | { metadata: Record<string, number>; histories?: Record<string, readonly number[]> }
-  | { message: string; reason: 'exit' | 'signal' | 'early_termination' | 'timeout' };
+  | { message: string; reason: 'exit' | 'signal' | 'early_termination' | 'timeout' | 'files-gone' };
 
 export interface ScriptOptions {
   id: string;
@@ -112,7 +112,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
     memory_gb: 16,
     gpu_available: false,
     supported_simulation_types: [],
-    features: [HISTORIES_FEATURE],
+    features: [HISTORIES_FEATURE, EXTRACTION_FEATURE],
   };
   await coordinator.register({ id, name: options.name ?? id, tags: options.tags ?? [], instance, capabilities });
   const holding = new Map<string, number>();

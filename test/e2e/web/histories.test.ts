@@ -5,7 +5,7 @@ import type { BatchSubmission, HistoryBand, Uuid } from '../../../src/contract/t
 import { pointsOf } from '../../../src/domain/histories/points.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { requireClean } from '../../support/clean-page.ts';
-import { descentStudy } from '../../support/web-server.ts';
+import { descentStudy, type Outcome } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const RUNS = 120;
@@ -46,8 +46,11 @@ describe('web: histories', function () {
     id: 'lab-1',
     places: 40,
     runMs: 5,
-    outcome({ job }) {
+    outcome({ job, extraction }): Outcome {
       const { run_id: run } = job.run_config;
+      if (extraction === true && (run === 30 || run === 40))
+        return { reason: 'files-gone', message: 'the folder is empty' };
+      if (extraction === true) return { metadata: { late_g: run / 10 } };
       if (run === 9) return { reason: 'exit', message: 'no solution' };
       const histories = curvesOf(run, shift);
       return { metadata: { peak_g: Math.max(...histories['nz_g']!) }, histories };
@@ -152,6 +155,36 @@ describe('web: histories', function () {
     await nz.getByText('before: median, band P5 to P95').waitFor();
     await requireClean(page, 'two studies with histories');
     await shot(page, 'compare');
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('lists the extractions of a study with their state and the runs whose files are gone, and its statistics have their outputs', async () => {
+    const { page, errors } = await suite.open(`batches/${second}`);
+    await plot(page, 'nz_g [g]').waitFor();
+    expect(await page.getByRole('region', { name: 'Extractions' }).count()).to.equal(0);
+    const derived = [{ name: 'late_g', take: 'max' as const, telemetry: 'speed' }];
+    const made = await fetch(`${suite.web.url}/batches/${second}/extractions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'late', derived }),
+    });
+    expect(made.status, await made.clone().text()).to.equal(200);
+    const { batch_id: late } = (await made.json()) as { batch_id: Uuid };
+    const row = page.getByRole('region', { name: 'Extractions' }).getByRole('row').filter({ hasText: 'late' });
+    await row.getByText('117 of 119').waitFor();
+    expect(await row.getByRole('cell').allTextContents()).to.deep.equal(['late', 'Completed', '117 of 119', '2']);
+    await page.getByText(/^Late: nothing of run 30,40: the folder is empty\.$/).waitFor();
+    await page.getByText(/^Late: the study has stored at most/).waitFor();
+    await page.reload();
+    await page.getByText('late.late_g').first().waitFor();
+    await requireClean(page, 'a study with an extraction');
+    await shot(page, 'study-extraction');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await requireClean(page, 'a study with an extraction on a telephone');
+    await shot(page, 'study-extraction-phone');
+    await row.getByRole('link').click();
+    await page.waitForURL((url) => url.hash.includes(late));
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

@@ -107,8 +107,9 @@ function BandPlot({ batchId, band, selected }: { batchId: string; band: HistoryB
       ))}
       {band.unknown > 0 && (
         <p className="small soft">
-          {band.unknown === 1 ? '1 run failed or was' : `${count(band.unknown)} runs failed or were`} cancelled: their
-          curves are unknown, and the tolerance band takes them as outside.
+          {band.unknown === 1
+            ? '1 run failed or was cancelled: its curve is unknown, and the tolerance band takes it as outside.'
+            : `${count(band.unknown)} runs failed or were cancelled: their curves are unknown, and the tolerance band takes them as outside.`}
         </p>
       )}
     </div>

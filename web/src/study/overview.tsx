@@ -10,6 +10,7 @@ import { rate } from '../parts/time.tsx';
 import { courseOf, projected } from '../plots/course.ts';
 import { TimeSeries } from '../plots/time-series.tsx';
 import { Histories } from '../histories/card.tsx';
+import { Extractions } from '../histories/extractions.tsx';
 import { BatchEvents } from './events.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
@@ -41,6 +42,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
       <Precisions progress={progress} />
       <Probe progress={progress} submission={submission} />
       <Histories progress={progress} submission={submission} />
+      <Extractions progress={progress} />
       <div className="columns halves">
         <div className="column">
           {endedOf(progress) > 0 ? (

@@ -1,6 +1,6 @@
 /** The table of a study with the outputs of its extractions: as columns, in conditions and orders, page by page, with their limits. */
 import { expect } from 'chai';
-import type { Asked, QuestionAnswer, QuestionName, QuestionQuery } from '../../../../src/analysis/questions.ts';
+import type { QuestionAnswer, QuestionName, QuestionQuery } from '../../../../src/analysis/questions.ts';
 import type { Uuid } from '../../../../src/contract/types.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { runs, Scene } from '../../../support/scene.ts';
@@ -131,7 +131,7 @@ describe('coordinator/answers/table: outputs of extractions', () => {
   });
 
   const ask = async <N extends QuestionName>(name: N, query: QuestionQuery<N>, of = batch) => {
-    const answer = await scene.api.answer({ name, batchId: of, query } as Asked, { waitMs: 60_000 });
+    const answer = await scene.api.answer({ name, batchId: of, query }, { waitMs: 60_000 });
     if (answer.state !== 'ready') throw new Error(`it is ${answer.state}`);
     return JSON.parse(new TextDecoder().decode(answer.body)) as QuestionAnswer<N>;
   };
