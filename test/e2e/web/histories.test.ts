@@ -174,8 +174,8 @@ describe('web: histories', function () {
     const row = page.getByRole('region', { name: 'Extractions' }).getByRole('row').filter({ hasText: 'late' });
     await row.getByText('117 of 119').waitFor();
     expect(await row.getByRole('cell').allTextContents()).to.deep.equal(['late', 'Completed', '117 of 119', '2']);
-    await page.getByText(/^Late: nothing of run 30,40: the folder is empty\.$/).waitFor();
-    await page.getByText(/^Late: the study has stored at most/).waitFor();
+    await page.getByText(/^late: nothing of run 30,40: the folder is empty\.$/).waitFor();
+    await page.getByText(/^late: the study has stored at most/).waitFor();
     await page.reload();
     await page.getByText('late.late_g').first().waitFor();
     await requireClean(page, 'a study with an extraction');

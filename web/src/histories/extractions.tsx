@@ -1,7 +1,7 @@
 /** The extractions of a study: how far they are, and what their values lack. */
 import type { BatchStatusResponse, ExtractionList } from '../../../src/contract/types.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { Failure, Panel, sentenceOf } from '../parts/common.tsx';
+import { Failure, Panel } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
@@ -53,5 +53,5 @@ function notesOf({ name, notes, without_files: without }: Extraction): string[] 
   const ids = without?.run_ids ?? '';
   const shown = ids.length > MOST_SHOWN ? `${ids.slice(0, MOST_SHOWN)}...` : ids;
   const gone = without === undefined ? [] : [`nothing of run ${shown}: ${without.why}`];
-  return [...gone, ...notes].map((it) => sentenceOf(`${name}: ${it}`));
+  return [...gone, ...notes].map((it) => `${name}: ${it}`);
 }

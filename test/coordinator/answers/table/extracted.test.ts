@@ -184,7 +184,19 @@ describe('coordinator/answers/table: outputs of extractions', () => {
     expect(extractedIn(second)).to.have.length(1);
   });
 
-  it('are no requirement of the study, whose runs are judged as they end', async () => {
+  it('are of the runs that the extraction has', async () => {
+    const derived = [{ name: 'peak', take: 'max' as const, telemetry: 'z' }];
+    const { batch_id: some } = await scene.api.extractBatch(batch, {
+      name: 'y',
+      derived,
+      select: { run_ids: '3-5,9' },
+    });
+    await execute(some, (run) => ({ peak: run }));
+    const { runs: worst } = await ask('worst', { output: 'y.peak', direction: 'largest', k: 9 });
+    expect(worst.map(({ run_id: run, value }) => [run, value])).to.deep.equal([9, 5, 4, 3].map((it) => [it, it]));
+  });
+
+  it('cannot be required of the study, whose runs are judged as they end', async () => {
     const x1 = await extract();
     const requirement = { name: 'low', output: 'x1.peak', condition: '< 3', probability: 0.9 };
     const error = await scene.api.amendJudgement(batch, { requirements: [requirement] }).then(
