@@ -8,6 +8,10 @@ export type DrawingMethod = (typeof DRAWING_METHODS)[number];
 export const SAMPLING_METHODS = [...DRAWING_METHODS, 'adaptive'] as const;
 export type SamplingMethod = (typeof SAMPLING_METHODS)[number];
 
+/** The cells of scenarios that the probability of a requirement is of. */
+export const CELL_RULES = ['each', 'pooled', 'worst'] as const;
+export type CellRule = (typeof CELL_RULES)[number];
+
 /** The columns of a table of runs that are not parameters or outputs; the last two are of adaptive studies. An axis of scenarios has another name. */
 export const RUN_COLUMN_NAMES = [
   'run_id',

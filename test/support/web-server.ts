@@ -10,7 +10,7 @@ import { openCoordinator, type Coordinator } from '../../src/coordinator/coordin
 import { openStore } from '../../src/coordinator/kernel/storage/open-store.ts';
 import { Tokens } from '../../src/coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { EXTRACTION_FEATURE, HISTORIES_FEATURE } from '../../src/domain/histories/feature.ts';
+import { EXTRACTION_FEATURE, HISTORIES_FEATURE, SCENARIOS_FEATURE } from '../../src/domain/histories/feature.ts';
 import { encodeHistory } from '../../src/domain/histories/values.ts';
 import { seededRandom } from './simulated-clock.ts';
 
@@ -112,7 +112,7 @@ export async function scriptedRunner(coordinator: Coordinator, options: ScriptOp
     memory_gb: 16,
     gpu_available: false,
     supported_simulation_types: [],
-    features: [HISTORIES_FEATURE, EXTRACTION_FEATURE],
+    features: [HISTORIES_FEATURE, EXTRACTION_FEATURE, SCENARIOS_FEATURE],
   };
   await coordinator.register({ id, name: options.name ?? id, tags: options.tags ?? [], instance, capabilities });
   const holding = new Map<string, number>();

@@ -188,6 +188,14 @@ def test_scenarios_are_a_member_as_in_a_study_file():
         named(scenarios={"wind": ["calm", "storm"]})
 
 
+def test_a_requirement_names_its_cells():
+    pooled = sb.Requirement("miss", "< 1", 0.9, cells="pooled", weights={"site": {"north": 0.7, "south": 0.3}})
+    assert pooled.member()["in"] == "pooled"
+    assert pooled.member()["weights"] == {"site": {"north": 0.7, "south": 0.3}}
+    assert sb.JointRequirement(["a", "b"], 0.9, cells="worst").member()["in"] == "worst"
+    assert not {"in", "weights"} & set(sb.Requirement("miss", "< 1", 0.9).member())
+
+
 def test_the_samples_of_scenarios_have_their_cells(program):
     samples = named(scenarios=SCENARIOS).sample()
     assert [one["run_id"] for one in samples] == list(range(24))

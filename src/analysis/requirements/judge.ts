@@ -3,8 +3,8 @@ import type { RunTable } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requireAxes } from '../table/cell-tables.ts';
-import { answerOfCells, judgeCells, rowsByAxes } from './cells/judge-cells.ts';
-import { judgeTable, judgeTableWithCourse } from './judge-table.ts';
+import { answerOfCells, answerOfPool, judgeCells, rowsByAxes } from './cells/judge-cells.ts';
+import { judgeTableWithCourse } from './judge-table.ts';
 
 /**
  * The verdict on one requirement. While runs are open it depends on the complete prefix alone.
@@ -16,8 +16,7 @@ export function judgeRequirement(
   requirement: Requirement,
   study: readonly Requirement[] = [],
 ): RequirementAnswer {
-  if (table.cells === undefined) return judgeTable(table, requirement, study);
-  const { course: _, ...answer } = answerOfCells(judgeCells(table, table.cells, requirement, study), table.cells);
+  const { course: _, ...answer } = judgeWithCourse(table, requirement, study);
   return answer;
 }
 
@@ -33,8 +32,14 @@ export function judgeWithCourse(
   by?: readonly string[],
 ): JudgedRequirement {
   if (by !== undefined) requireAxes(table.cells, by);
-  if (table.cells === undefined) return judgeTableWithCourse(table, requirement, study);
+  if (table.cells === undefined) {
+    if (requirement.in === undefined) return judgeTableWithCourse(table, requirement, study);
+    throw new RangeError(`in is for studies with scenarios, and this one has none; leave it out`);
+  }
   const cells = judgeCells(table, table.cells, requirement, study);
-  const answer = answerOfCells(cells, table.cells);
+  const answer =
+    requirement.in === 'pooled'
+      ? answerOfPool(table, table.cells, requirement, study, cells)
+      : answerOfCells(cells, table.cells, requirement.in);
   return by === undefined ? answer : { ...answer, by: rowsByAxes(cells, table.cells, by) };
 }

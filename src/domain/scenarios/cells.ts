@@ -80,6 +80,18 @@ export const scenarioText = (scenario: Scenario): string =>
     .map(([axis, level]) => `${axis}=${level}`)
     .join(', ');
 
+/** The weights of cells by level, axis by axis. */
+export type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** The weights of the cells: the product over the axes of the weights of the levels, of which an axis that is not named has equal ones. */
+export const weightsOf = (cells: Cells, given: Weights): Float64Array =>
+  Float64Array.from({ length: cells.count }, (_, cell) =>
+    cells.axes.reduce(
+      (product, { name, levels }, axis) => product * (given[name]?.[levels[cells.placeOf(cell, axis)]!] ?? 1),
+      1,
+    ),
+  );
+
 /** The cells of a configuration; undefined of a study without scenarios. */
 export const cellsOf = ({ scenarios }: { scenarios?: Scenarios | undefined }): Cells | undefined =>
   scenarios === undefined ? undefined : new Cells(scenarios);

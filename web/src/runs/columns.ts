@@ -1,5 +1,7 @@
 /** The columns of the table of runs: which there are, which are shown without a choice, and how their values read. */
 import type { BatchSubmission, StudyAttribution, StudyDistributions } from '../../../src/contract/types.ts';
+import { axesOf } from '../../../src/domain/scenarios/cells.ts';
+import { declaredDispersions } from '../../../src/domain/scenarios/overrides.ts';
 import { labelOf } from '../plots/variables.ts';
 
 export interface Column {
@@ -37,6 +39,9 @@ const ROUND_COLUMNS: readonly Omit<Column, 'group'>[] = [
   { key: 'draw', name: 'draw', title: 'Draw', width: 78, kind: 'number' },
 ];
 
+/** The keys of the axes of scenarios begin so. */
+const AXIS = 'a.';
+
 /** All columns of a study: of every run, then its parameters, then its outputs. */
 export function columnsOf(
   { config, outputs: declared = {} }: BatchSubmission,
@@ -63,7 +68,15 @@ export function columnsOf(
     ...[...RUN_COLUMNS, ...(config.monte_carlo.sampling_method === 'adaptive' ? ROUND_COLUMNS : [])].map(
       (it): Column => ({ ...it, group: 'Run' }),
     ),
-    ...Object.keys(config.dispersions)
+    ...axesOf(config.scenarios ?? {}).map(({ name }): Column => ({
+      key: `${AXIS}${name}`,
+      name,
+      title: name,
+      group: 'Run',
+      width: 110,
+      kind: 'text',
+    })),
+    ...Object.keys(declaredDispersions(config))
       .sort()
       .map((name) => variable('parameter', name)),
     ...outputNames.filter((name) => name !== 'execution_secs').map((name) => variable('output', name)),
@@ -93,6 +106,7 @@ export function defaultKeys(
   return [
     ...PINNED,
     ...ROUND_COLUMNS.map(({ key }) => key),
+    ...columns.filter(({ key }) => key.startsWith(AXIS)).map(({ key }) => key),
     ...(hasFailures ? ['error'] : []),
     ...first.slice(0, SHOWN),
     ...(main.length > 0 ? main : outputs).slice(0, SHOWN),

@@ -11,6 +11,8 @@ import type { Ranges } from '../plots/variables.ts';
 export interface Names {
   parameters: readonly string[];
   outputs: readonly string[];
+  /** The axes of scenarios, which are columns without a prefix. */
+  axes?: readonly string[];
 }
 
 const SHORT: Readonly<Record<string, string>> = {
@@ -46,9 +48,10 @@ const RUN_COLUMNS = [
   'error_message terminated_by would_terminate telemetry_lost round draw',
 ].flatMap((it) => it.split(' '));
 
-function requireColumn({ text, kind, at }: Token, { parameters, outputs }: Names): void {
-  if (kind !== 'word' || text.includes('.') || RUN_COLUMNS.includes(text) || text.toLowerCase() === 'not') return;
-  const nearest = closestMatch(text, [...parameters, ...outputs, ...RUN_COLUMNS]);
+function requireColumn({ text, kind, at }: Token, { parameters, outputs, axes = [] }: Names): void {
+  const isKnown = RUN_COLUMNS.includes(text) || axes.includes(text);
+  if (kind !== 'word' || text.includes('.') || isKnown || text.toLowerCase() === 'not') return;
+  const nearest = closestMatch(text, [...parameters, ...outputs, ...axes, ...RUN_COLUMNS]);
   const remedy = nearest === undefined ? 'the choice of columns lists the names' : `did you mean "${nearest}"?`;
   throw new Error(`filter not understood at character ${at}: no parameter, output or column "${text}"; ${remedy}`);
 }
@@ -74,16 +77,19 @@ function shortForm(short: string, value: string): string {
   return `status = ${known ?? quoted(value)}`;
 }
 
-function columnOf(name: string, { parameters, outputs }: Names): string | undefined {
+function columnOf(name: string, { parameters, outputs, axes = [] }: Names): string | undefined {
   if (name === 'run') return 'run_id';
+  if (axes.includes(name)) return plainOrQuoted(name);
   if (parameters.includes(name)) return plainOrQuoted(`parameters.${name}`);
   if (outputs.includes(name)) return plainOrQuoted(`outputs.${name}`);
   return undefined;
 }
 
 const valueOf = (token: Token): string => (token.kind === 'quoted' ? quoted(token.text) : token.text);
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-const plainOrQuoted = (name: string): string => (/^[A-Za-z_][\w.]*$/.test(name) ? name : quoted(name));
+/** A text as a value. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** A name as a column. */
+export const plainOrQuoted = (name: string): string => (/^[A-Za-z_][\w.]*$/.test(name) ? name : quoted(name));
 
 /** The column of a variable by its key, `p.NAME` or `o.NAME`. */
 export function columnOfKey(key: string): string {

@@ -21,6 +21,8 @@ import { isOpen } from '../parts/progress.ts';
 import { ColumnChooser } from './chooser.tsx';
 import { chosenColumns, columnsOf, defaultKeys } from './columns.ts';
 import { FilterBar } from './filter-bar.tsx';
+import { axesOf } from '../../../src/domain/scenarios/cells.ts';
+import { declaredDispersions } from '../../../src/domain/scenarios/overrides.ts';
 import { whereOf, type Names } from './filter.ts';
 import { Grid } from './grid.tsx';
 import { SelectionBar } from './selection.tsx';
@@ -48,7 +50,11 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
   const all = useMemo(() => columnsOf(submission, distributions, outputs), [submission, distributions, outputs]);
   const usual = defaultKeys(all, distributions, attribution, failed > 0);
   const shown = chosenColumns(all, query.get('columns'), usual);
-  const names: Names = { parameters: Object.keys(submission.config.dispersions), outputs };
+  const names: Names = {
+    parameters: Object.keys(declaredDispersions(submission.config)),
+    outputs,
+    axes: axesOf(submission.config.scenarios ?? {}).map(({ name }) => name),
+  };
   const asked = useWhere(query, names);
   const sort = query.get('sort') ?? 'run';
   const sortName = all.find((it) => it.key === sort.replace(/^-/, ''))?.name;

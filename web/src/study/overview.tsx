@@ -12,6 +12,7 @@ import { TimeSeries } from '../plots/time-series.tsx';
 import { Histories } from '../histories/card.tsx';
 import { Extractions } from '../histories/extractions.tsx';
 import { BatchEvents } from './events.tsx';
+import { ScenarioCells } from './cells.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
 import { NothingEnded } from './nothing-ended.tsx';
@@ -39,6 +40,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
       <WaitingForRows progress={progress} submission={submission} />
       <RareEvent progress={progress} submission={submission} />
       <Verdicts progress={progress} submission={submission} />
+      <ScenarioCells progress={progress} submission={submission} />
       <Precisions progress={progress} />
       <Probe progress={progress} submission={submission} />
       <Histories progress={progress} submission={submission} />

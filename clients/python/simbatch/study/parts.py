@@ -33,6 +33,12 @@ class Saltelli:
         return {"indices": "total", "second_order": self.second_order}
 
 
+def _cells(rule: Optional[str], weights: Optional[Mapping[str, Mapping[str, float]]]) -> Dict[str, Any]:
+    """The members of a requirement about the cells of scenarios."""
+    plain = None if weights is None else {axis: dict(levels) for axis, levels in weights.items()}
+    return {"in": rule, "weights": plain}
+
+
 @dataclass(frozen=True)
 class Requirement:
     """A requirement on one output: a run passes when `condition` holds for it.
@@ -41,6 +47,8 @@ class Requirement:
     `"2500 .. 3200"`. `probability`: the required probability
     of passing, in (0, 1). `confidence`: of the verdict, 0.95 when None. `terminated`: how a run counts that a rule ended early:
     `fail` (default), `unknown`, `exclude`. `look`: `once` (default), judged when all runs have ended, or `continuous`.
+    Of a study with scenarios `cells` is where the probability is required (`in` of the contract): in `each` cell (default), in the `worst`, or `pooled` by
+    `weights`, axis -> level -> weight.
     """
 
     output: str
@@ -51,6 +59,8 @@ class Requirement:
     """Unique in the study; by default the output and the condition."""
     terminated: Optional[str] = None
     look: Optional[str] = None
+    cells: Optional[str] = None
+    weights: Optional[Mapping[str, Mapping[str, float]]] = None
 
     def member(self) -> Dict[str, Any]:
         """The requirement as a submission has it."""
@@ -59,7 +69,7 @@ class Requirement:
             "output": self.output,
             "condition": self.condition,
             "probability": self.probability,
-            **given(confidence=self.confidence, terminated=self.terminated, look=self.look),
+            **given(confidence=self.confidence, terminated=self.terminated, look=self.look, **_cells(self.cells, self.weights)),
         }
 
 
@@ -77,6 +87,8 @@ class JointRequirement:
     """Unique in the study; by default the names, joined by `and`."""
     terminated: Optional[str] = None
     look: Optional[str] = None
+    cells: Optional[str] = None
+    weights: Optional[Mapping[str, Mapping[str, float]]] = None
 
     def member(self) -> Dict[str, Any]:
         """The requirement as a submission has it."""
@@ -86,7 +98,7 @@ class JointRequirement:
             "name": self.name or " and ".join(self.all),
             "all": list(self.all),
             "probability": self.probability,
-            **given(confidence=self.confidence, terminated=self.terminated, look=self.look),
+            **given(confidence=self.confidence, terminated=self.terminated, look=self.look, **_cells(self.cells, self.weights)),
         }
 
 

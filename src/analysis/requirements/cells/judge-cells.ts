@@ -5,10 +5,13 @@
  */
 import { scenarioText } from '../../../domain/scenarios/cells.ts';
 import { plural } from '../../../domain/plural.ts';
-import type { CellVerdict, Requirement, Verdict } from '../../../contract/types.ts';
+import type { CellRule, CellVerdict, Requirement, Verdict } from '../../../contract/types.ts';
 import { holm } from '../../numeric/holm.ts';
 import type { JudgedRequirement, RequirementAnswer } from '../answer.ts';
+import { oneSidedBounds } from '../bounds.ts';
 import { judgeTable } from '../judge-table.ts';
+import { outcomeReader, parseRequirement, type ParsedRequirement } from '../requirement.ts';
+import { cellWeights, lowerMean, pooledShares, upperMean } from './pooled.ts';
 import { binomialCdf, binomialSf } from '../../special/binomial.ts';
 import type { RunTable, TableCells } from '../../table/run-table.ts';
 import type { Warning } from '../../warning.ts';
@@ -93,8 +96,15 @@ function verdictOf(cells: readonly JudgedCell[]): Verdict {
   return cells.some(({ isOpen }) => isOpen) ? 'open' : 'not-shown';
 }
 
-/** The answer about the study, of its cells. Its bounds are those of the least share over the cells. */
-export function answerOfCells(cells: readonly JudgedCell[], of: TableCells): JudgedRequirement {
+/**
+ * The answer about the study, of its cells. Its bounds are those of the least share over the cells: for each cell alone, `worst` with an upper bound that
+ * holds for all cells at once.
+ */
+export function answerOfCells(
+  cells: readonly JudgedCell[],
+  of: TableCells,
+  rule: CellRule | undefined,
+): JudgedRequirement {
   const answers = cells.map((it) => it.answer);
   const first = answers[0]!;
   const sum = (name: 'passed' | 'failed' | 'unknown' | 'judged'): number =>
@@ -124,7 +134,8 @@ export function answerOfCells(cells: readonly JudgedCell[], of: TableCells): Jud
     estimate: worst?.answer.estimate ?? null,
     wilson: null,
     lower: Math.min(...answers.map((it) => it.lower)),
-    upper: Math.min(...answers.map((it) => it.upper)),
+    upper: rule === 'worst' ? leastUpper(answers) : Math.min(...answers.map((it) => it.upper)),
+    ...(rule === undefined ? {} : { in: rule }),
     verdict,
     settled: null,
     settled_at_run_id: null,
@@ -138,6 +149,33 @@ export function answerOfCells(cells: readonly JudgedCell[], of: TableCells): Jud
     course: [],
   };
   return { ...answer, sentence: sentenceOf(answer, cells, of) };
+}
+
+/** The upper bound of the least share: of each cell at the corrected level. */
+const leastUpper = (answers: readonly RequirementAnswer[]): number =>
+  Math.min(...answers.map((it) => oneSidedBounds(it, it.look, 1 - (1 - it.confidence) / answers.length)[1]));
+
+/** The answer about the pooled share of a requirement. @throws RangeError when the requirement is not usable */
+export function answerOfPool(
+  table: RunTable,
+  of: TableCells,
+  requirement: Requirement,
+  study: readonly Requirement[],
+  cells: readonly JudgedCell[],
+): JudgedRequirement {
+  const parsed = parseRequirement(requirement, study) as ParsedRequirement;
+  const shares = pooledShares(table, of, cellWeights(of, requirement.weights), outcomeReader(table, parsed));
+  const { probability, confidence } = parsed;
+  const [lower, upper] = [lowerMean(shares.least, confidence), upperMean(shares.greatest, confidence)];
+  const estimate = shares.known.count === 0 ? null : shares.known.sum / shares.known.count;
+  const decided = lower >= probability ? 'met' : upper < probability ? 'violated' : 'not-shown';
+  const verdict = shares.open > 0 ? 'open' : decided;
+  const answer = { ...answerOfCells(cells, of, 'pooled'), estimate, lower, upper, verdict } as const;
+  const claim = `${requirementClaim(answer)} with pooled probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
+  const samples = `${plural(shares.least.count, 'sample')} of ${plural(cells.length, 'cell')}`;
+  const unknown = shares.least.count - shares.known.count;
+  const bounds = `${verdict === 'not-shown' ? 'not shown' : verdict}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
+  return { ...answer, sentence: unknown === 0 ? bounds : `${bounds}, ${unknown} of them with unknown cells` };
 }
 
 /** The limits of the cells, each once, with the cell where it is not that of all. */

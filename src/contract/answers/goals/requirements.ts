@@ -1,7 +1,7 @@
 /** Requirements as a study declares them, and the verdicts on them. */
 import { Type, type Static } from 'typebox';
 import { answered, enumOf, listOf, mapOf, named, nullable, ref, submitted, text } from '../../build.ts';
-import { LOOKS, TERMINATED_RULES, VERDICTS } from '../../enums.ts';
+import { CELL_RULES, LOOKS, TERMINATED_RULES, VERDICTS } from '../../enums.ts';
 import { LIMITS } from '../../limits.ts';
 import { count, double, freeText, name, timestamp } from '../../scalars.ts';
 import { CellCounts, CellVerdict } from '../../scenarios/answers.ts';
@@ -15,6 +15,25 @@ export const Requirement = named(
   'A requirement: a run passes when the condition holds for the output, or when it passes all of the requirements named.',
   submitted({
     name: name('Name of the requirement, unique in the study.'),
+    in: Type.Optional(
+      enumOf(
+        CELL_RULES,
+        'Of a study with scenarios. `each`: the probability is required in every cell. `pooled`: of the cells together, by `weights`. `worst`: in every cell, with bounds of the least probability that hold for all cells. `each` when absent.',
+      ),
+    ),
+    weights: Type.Optional(
+      mapOf(
+        mapOf(double('The weight, 0 or more.', { minimum: 0 }), {
+          description: 'Level -> weight; every level of the axis.',
+          maxProperties: LIMITS.cells,
+        }),
+        {
+          description:
+            'With `in: pooled`: axis -> weights of its levels. A cell weighs the product over the axes, in proportion to those of all cells; the levels of an axis that is not named weigh the same.',
+          maxProperties: LIMITS.axes,
+        },
+      ),
+    ),
     output: Type.Optional(
       name('The output, a number of `metadata.json` by its flat name, or `execution_secs`; with `condition`.'),
     ),
@@ -83,6 +102,9 @@ const verdictMembers = {
   output: nullable(text('Its output; null where it is of several requirements.')),
   condition: nullable(text('Its condition; null likewise.')),
   all: Type.Optional(listOf(text('The name of a requirement.'), 'The requirements that are passed in the same run.')),
+  in: Type.Optional(
+    enumOf(CELL_RULES, 'Of a study with scenarios: the cells that the probability is of; absent: `each`.'),
+  ),
   stated_at: Type.Optional({
     ...ref(StatedAt),
     description: 'When it was stated; absent for a requirement that was submitted with the study.',
@@ -118,7 +140,7 @@ const verdictMembers = {
   cells: Type.Optional({
     ...ref(CellCounts),
     description:
-      'Of a study with scenarios, whose requirements are judged in each cell: `met` when every cell is met; the counts of runs are those of all cells, `estimate`, `lower` and `upper` those of the least share over the cells.',
+      'Of a study with scenarios: its cells, each judged alone. The study is `met` when every cell is met; the counts of runs are those of all cells, `estimate`, `lower` and `upper` those of the least share over the cells, with `in: pooled` those of the pooled share.',
   }),
   sentence,
 };

@@ -9,6 +9,7 @@ import { MAX_RANGES, countOf } from '../../runs/run-ranges.ts';
 import { RunSelection, beyondDesign } from '../../runs/run-selection.ts';
 import { distributionFaults, dispersionFaults } from '../../sampling/dispersions.ts';
 import { axesOf, Cells, combinationsOf, levelsOf, SKIP, type Axis } from '../../scenarios/cells.ts';
+import { requirementFaults, weightlessFaults } from './requirement-faults.ts';
 import { declaredDispersions, distributionOf } from '../../scenarios/overrides.ts';
 
 const AT = '/config/scenarios';
@@ -54,10 +55,11 @@ const EXCLUDED: readonly { path: readonly string[]; is?: (value: unknown) => boo
 export function scenarioFaults(submission: unknown): Fault[] {
   const config = member(submission, 'config');
   const scenarios = member(config, 'scenarios');
-  if (scenarios === undefined) return withoutScenarios(config);
+  const requirements = member(submission, 'requirements');
+  if (scenarios === undefined) return [...withoutScenarios(config), ...requirementFaults(requirements, [])];
   if (!isReadable(scenarios)) return [];
   const axes = axesOf(scenarios);
-  const faults = [...excluded(submission), ...axesFaults(scenarios, axes)];
+  const faults = [...excluded(submission), ...axesFaults(scenarios, axes), ...requirementFaults(requirements, axes)];
   if (faults.length > 0) return faults;
   const sizes = sizeFaults(scenarios, axes, submission);
   if (sizes.length > 0) return sizes;
@@ -169,7 +171,8 @@ function sizeFaults(scenarios: Scenarios, axes: readonly Axis[], submission: unk
     },
   ];
   if (combinations > MOST_COMBINATIONS) return tooMany(combinations);
-  const { count } = new Cells(scenarios);
+  const cells = new Cells(scenarios);
+  const { count } = cells;
   if (count > LIMITS.cells) return tooMany(count);
   if (count === 0) return [{ pointer: `${AT}/${SKIP}`, detail: 'skips every cell; leave at least one' }];
   const requirements = member(submission, 'requirements');
@@ -177,6 +180,8 @@ function sizeFaults(scenarios: Scenarios, axes: readonly Axis[], submission: unk
     const detail = `has ${requirements.length} requirements in each of ${count} cells; at most ${MOST_JUDGED} pairs are judged: take requirements or levels out`;
     return [{ pointer: '/requirements', detail }];
   }
+  const weightless = weightlessFaults(requirements, cells);
+  if (weightless.length > 0) return weightless;
   const monteCarlo = member(submission, 'config', 'monte_carlo');
   const runs = member(monteCarlo, 'runs');
   if (typeof runs !== 'number') return [];

@@ -129,7 +129,40 @@ const EXCLUDED: [what: string, change: (submission: BatchSubmission) => void, po
   ],
 ];
 
+/** Members of a pooled requirement on a study of site and wind, the pointer below the requirement, a part of the detail. */
+const REQUIREMENTS: [what: string, members: object, pointer: string, detail: string][] = [
+  ['a missing weight', { weights: { site: { a: 1 } } }, '/weights/site', 'lacks the weight of "b"'],
+  ['a weight of an unknown level', { weights: { site: { a: 1, b: 1, c: 1 } } }, '/weights/site/c', 'is not a level'],
+  ['weights of an unknown axis', { weights: { sote: { a: 1 } } }, '/weights/sote', 'is not an axis'],
+  ['weights that are all 0', { weights: { site: { a: 0, b: 0 } } }, '/weights/site', 'no weight above 0'],
+  [
+    'weights of skipped cells alone',
+    { weights: { site: { a: 1, b: 0 }, wind: { c: 1, d: 0 } } },
+    '/weights',
+    'in the cells that are not skipped',
+  ],
+  ['weights without pooled', { in: 'worst', weights: { site: { a: 1, b: 1 } } }, '/weights', '`in: pooled`'],
+  ['a continuous look', { look: 'continuous' }, '/look', 'does not have yet'],
+  ['excluded runs', { terminated: 'exclude' }, '/terminated', 'every cell of every sample'],
+  ['a negative weight', { weights: { site: { a: -1, b: 2 } } }, '/weights/site/a', ''],
+];
+
 describe('domain/study/scenarios/faults', () => {
+  for (const [what, members, pointer, detail] of REQUIREMENTS)
+    it(`refuses ${what} of a requirement`, () => {
+      const pooled = { name: 'near', output: 'y', condition: '< 1', probability: 0.5, in: 'pooled', ...members };
+      const scenarios = { site: { a: {}, b: {} }, wind: { c: {}, d: {} }, skip: [{ site: 'a', wind: 'c' }] };
+      const [fault] = studyFaults(study({ config: { scenarios }, requirements: [pooled as never] }));
+      expect(fault?.pointer).to.equal(`/requirements/0${pointer}`);
+      expect(fault?.detail).to.contain(detail);
+    });
+
+  it('refuses cells of a requirement on a study without scenarios', () => {
+    const near = { name: 'near', output: 'y', condition: '< 1', probability: 0.5 };
+    const faults = studyFaults(study({ requirements: [{ ...near, in: 'each', weights: {} }] }));
+    expect(faults.map((it) => it.pointer)).to.deep.equal(['/requirements/0/in', '/requirements/0/weights']);
+  });
+
   for (const [what, options, pointer, detail] of FAULTS)
     it(`refuses ${what}`, () => {
       const [fault] = studyFaults(study(options));
