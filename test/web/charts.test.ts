@@ -117,7 +117,7 @@ describe('web/diagrams', () => {
     expect([lost!.to, lost!.sources, lost!.triggers.map((it) => it.event)]).to.deep.equal([
       'Offline',
       ['Idle', 'Busy', 'Maintenance'],
-      ['SILENCE', 'SIGN_OFF'],
+      ['SILENCE', 'SIGN_OFF', 'ALLOCATION_ENDED', 'ALLOCATION_ENDED'],
     ]);
     expect(connected!.inner.map((it) => it.event)).to.include('HEARTBEAT');
   });
