@@ -3,6 +3,7 @@ import type { BatchSubmission, SubmissionWarning } from '../../contract/types.ts
 import { cellCount } from '../../domain/scenarios/cells.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { shareInPercent } from '../wording.ts';
+import { samplesToMet } from './cells/pooled.ts';
 import { parseRequirement, requirementsOf } from './requirement.ts';
 import { SequentialTest } from './sequential-test.ts';
 
@@ -14,6 +15,8 @@ export interface RunsNeeded {
   runs_needed: (number | null)[];
   /** False where the runs of the study are too few even without a failure. */
   can_be_met: boolean;
+  /** Present for the pooled share of cells: its runs are samples of all cells, of which the failures fail in every cell. */
+  pooled?: true;
 }
 
 /** The part of a submission that the runs of its requirements follow from. */
@@ -29,12 +32,15 @@ export function runsNeeded(submission: Planned, jobs: number): RunsNeeded[] {
     const parsed = parseRequirement(requirement, requirements);
     if (typeof parsed === 'string') return [];
     const { name, probability, confidence, look } = parsed;
+    const isPooled = requirement.in === 'pooled';
     const test = look === 'continuous' ? new SequentialTest(probability, confidence) : undefined;
     const runs_needed = Array.from({ length: MOST_FAILURES + 1 }, (_, failures) => {
+      if (isPooled) return samplesToMet(failures, probability, confidence);
       const clean = test?.cleanRunsToMet(0, failures) ?? moreCleanRuns(0, failures, probability, confidence);
       return clean === null ? null : clean + failures;
     });
-    return [{ name, runs_needed, can_be_met: runs_needed[0] !== null && runs_needed[0]! <= runs }];
+    const can_be_met = runs_needed[0] !== null && runs_needed[0]! <= runs;
+    return [{ name, runs_needed, can_be_met, ...(isPooled ? { pooled: true as const } : {}) }];
   });
 }
 
@@ -43,9 +49,9 @@ export const runsOfCell = ({ config }: Planned, jobs: number): number =>
   config === undefined ? jobs : Math.floor(jobs / cellCount(config));
 
 /** `59 runs without a failure, 93 with 1, 124 with 2, 153 with 3`. */
-export function neededText({ runs_needed: [none, ...others] }: RunsNeeded): string {
+export function neededText({ runs_needed: [none, ...others], pooled }: RunsNeeded): string {
   const more = others.map((it, at) => `${it ?? 'too many'} with ${at + 1}`);
-  return [`${none ?? 'too many'} runs without a failure`, ...more].join(', ');
+  return [`${none ?? 'too many'} ${pooled === true ? 'samples' : 'runs'} without a failure`, ...more].join(', ');
 }
 
 /** The requirements that the runs of a study cannot meet. */

@@ -118,19 +118,39 @@ function rareLines(submission: BatchSubmission): string[] {
 /** Violations above this probability are not rare. */
 const NOT_RARE = 0.01;
 
-/** The runs that each requirement takes, as a table. */
+/** The runs that each requirement takes, as tables: one of those about runs or each cell, one of those about pooled shares. */
 function neededLines(needed: readonly RunsNeeded[], runs: number, isOfCells: boolean): string[] {
-  const widest = Math.max(...needed.map(({ name }) => printable(name).length));
+  const pooled = needed.filter((it) => it.pooled === true);
+  const others = needed.filter((it) => it.pooled !== true);
+  const inCells = isOfCells ? ' in each cell' : '';
+  const each = isOfCells
+    ? `${inCells}, met when every cell is met: a cell with so many runs`
+    : ', met with so many runs';
+  return [
+    ...neededTable(
+      others,
+      `It is judged by ${plural(others.length, 'requirement')}${each} when so many of them fail:`,
+      `cannot be met by ${plural(runs, 'run')}${inCells}`,
+    ),
+    ...neededTable(
+      pooled,
+      `It is judged by ${plural(pooled.length, 'requirement')} of all cells together, met with so many samples when so many of them fail in every cell:`,
+      `cannot be met by ${plural(runs, 'sample')}`,
+    ),
+  ];
+}
+
+function neededTable(needed: readonly RunsNeeded[], title: string, isTooFew: string): string[] {
+  if (needed.length === 0) return [];
+  const widest = Math.max(8, ...needed.map(({ name }) => printable(name).length));
   const cells = (values: readonly (number | null | string)[]): string =>
     values.map((it) => String(it ?? '-').padStart(9)).join('');
   return [
-    isOfCells
-      ? `It is judged by ${plural(needed.length, 'requirement')} in each cell, met when every cell is met: a cell with so many runs when so many of them fail:`
-      : `It is judged by ${plural(needed.length, 'requirement')}, met with so many runs when so many of them fail:`,
+    title,
     `  ${'failures'.padEnd(widest)}${cells(['0', '1', '2', '3'])}`,
     ...needed.map(
       ({ name, runs_needed, can_be_met }) =>
-        `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  cannot be met by ${plural(runs, 'run')}${isOfCells ? ' in each cell' : ''}`}`,
+        `  ${printable(name).padEnd(widest)}${cells(runs_needed)}${can_be_met ? '' : `  ${isTooFew}`}`,
     ),
   ];
 }

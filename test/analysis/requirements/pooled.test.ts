@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Requirement } from '../../../src/contract/types.ts';
 import { CountedValues, lowerMean, upperMean } from '../../../src/analysis/requirements/cells/pooled.ts';
+import { planningWarnings, runsNeeded } from '../../../src/analysis/requirements/planning.ts';
 import { judgeRequirement } from '../../../src/analysis/requirements/judge.ts';
 import { judgeTable } from '../../../src/analysis/requirements/judge-table.ts';
 import { upperBound } from '../../../src/analysis/special/exact-bounds.ts';
@@ -41,6 +42,20 @@ describe('analysis/requirements/pooled', () => {
     expect(weighted.sentence).to.contain('from 400 samples of 2 cells');
     expect(weighted.lower).to.be.above(0.8).and.below(weighted.estimate!);
     expect(weighted.upper).to.be.above(weighted.estimate!);
+  });
+
+  it('is planned by the samples that show it when some of them fail in every cell', () => {
+    const needed = runsNeeded({ requirements: [pooled()] }, 100)[0]!;
+    expect([needed.pooled, needed.can_be_met]).to.deep.equal([true, true]);
+    for (const [failures, samples] of needed.runs_needed.entries()) {
+      const verdictOf = (count: number): unknown => {
+        const runs = Array.from({ length: count }, (_, at): [Run, Run] => (at < failures ? [9, 9] : [0, 0]));
+        return judgeRequirement(sampled(runs), pooled()).verdict;
+      };
+      expect([verdictOf(samples!), verdictOf(samples! - 1)]).to.deep.equal(['met', 'not-shown']);
+    }
+    const [warning] = planningWarnings({ requirements: [pooled()] }, needed.runs_needed[0]! - 1);
+    expect(warning!.detail).to.contain(`takes ${needed.runs_needed[0]} samples without a failure`);
   });
 
   it('counts a sample with an unknown cell against either bound, and is open while a run is', () => {

@@ -189,7 +189,7 @@ function warningsOf(cells: readonly JudgedCell[], of: TableCells): Warning[] {
     }
   return [...byCode].map(([code, { message, cells: its }]) => {
     const first = scenarioText(of.cells.scenarioOf(its[0]!));
-    const where = its.length === 1 ? `in ${first}` : `in ${its.length} of ${cells.length} cells, in ${first}`;
+    const where = its.length === 1 ? `in ${first}` : `in ${its.length} of ${cells.length} cells, such as ${first}`;
     const isOfAll = its.length === cells.length && code === 'not-independent';
     return { code, message: isOfAll ? message : `${where}: ${message}` };
   });

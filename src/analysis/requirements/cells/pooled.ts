@@ -14,12 +14,12 @@ export class CountedValues {
   count = 0;
   sum = 0;
 
-  add(value: number): void {
+  add(value: number, times = 1): void {
     // Sums of the same weights in another order are one value, and never beyond 1.
     const rounded = Math.min(1, Math.max(0, Math.round(value * 1e12) / 1e12));
-    this.#counts.set(rounded, (this.#counts.get(rounded) ?? 0) + 1);
-    this.count++;
-    this.sum += rounded;
+    this.#counts.set(rounded, (this.#counts.get(rounded) ?? 0) + times);
+    this.count += times;
+    this.sum += rounded * times;
   }
 
   /** ln of the capital of bets that the mean is above m. */
@@ -59,6 +59,30 @@ export function lowerMean(values: CountedValues, confidence: number): number {
   const goal = -Math.log1p(-confidence);
   if (values.sum === 0) return 0;
   return bisect((m) => values.above(m) >= goal, 0, values.sum / values.count);
+}
+
+/** Samples beyond this number are not planned. */
+const MOST_SAMPLES = 2 ** 40;
+
+/** The least number of samples that show a pooled share of `probability` when `failures` of them fail in every cell; null: more than can be computed. */
+export function samplesToMet(failures: number, probability: number, confidence: number): number | null {
+  const isMet = (samples: number): boolean => {
+    const values = new CountedValues();
+    values.add(0, failures);
+    values.add(1, samples - failures);
+    return lowerMean(values, confidence) >= probability;
+  };
+  let [low, high] = [failures, failures + 1];
+  while (!isMet(high)) {
+    if (high > MOST_SAMPLES) return null;
+    [low, high] = [high, 2 * high];
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isMet(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }
 
 /** The upper bound, likewise. */
