@@ -122,4 +122,4 @@ def test_histories_are_a_frame_of_times_and_runs() -> None:
     assert list(frame.index) == [0, 0.15, 0.3] and list(frame.columns) == [4, 9]
     assert (frame.index.name, frame.columns.name) == ("time", "run_id")
     assert frame[9].tolist() == [2, 3, 4] and frame[4].tolist()[2] == float("inf") and frame[4].isna().tolist() == [False, True, False]
-    assert transport.asked == [("/batches/b1/histories", {"name": "nz", "where": "class = ok", "format": "ndjson", "wide": True})]
+    assert transport.asked == [("/batches/b1/histories", {"name": "nz", "where": "class = ok", "format": "ndjson", "wide": True, "family": None})]

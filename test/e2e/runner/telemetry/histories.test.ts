@@ -182,7 +182,7 @@ describe('runner: histories and derived outputs', () => {
   it('the runner says at its registration that it computes them', async () => {
     start(node());
     await fake.until('it is registered', () => fake.registrations.length > 0);
-    expect(fake.registrations[0]?.capabilities.features).to.deep.equal(['histories', 'extraction']);
+    expect(fake.registrations[0]?.capabilities.features).to.deep.equal(['histories', 'extraction', 'scenarios']);
   });
 
   it('a flood with 32 histories in bounded memory: nothing is lost, and other runs are not held up', async () => {
