@@ -1,7 +1,7 @@
 /** The versions of the code that execute the runs of a batch: their identities, their ended runs, and the fixed version. Pure. */
 import { MOST_CODE_RUNNERS, MOST_CODE_VERSIONS, shortCode } from '../../src/domain/code-name.ts';
 import type { BatchContext, StoredCode } from '../../src/contract/types.ts';
-import type { JobEnded, JobStarted } from '../protocol.ts';
+import type { JobChange, JobStarted } from '../protocol.ts';
 
 type Codes = Pick<BatchContext, 'codes' | 'pinnedCode'>;
 
@@ -25,12 +25,25 @@ export function noteStart(
   c.codes = codes.with(at, { ...known, runners: [...known.runners, runnerId] });
 }
 
-/** Counts a run that ended with a code; a cancelled run has shown nothing. */
-export function noteEnd(c: Codes, { code, runId, to }: JobEnded): void {
-  if (code === undefined || c.codes === undefined || to === 'Cancelled') return;
-  const at = c.codes.findIndex(({ identity }) => shortCode(identity.digest) === code);
-  const known = c.codes[at];
-  if (known === undefined) return;
-  const firstRunId = Math.min(known.firstRunId ?? Infinity, runId);
-  c.codes = c.codes.with(at, { ...known, runs: known.runs + 1, firstRunId });
+/** Counts the runs that ended with a code, once for all changes of a turn; a cancelled run has shown nothing. */
+export function noteEnds(c: Codes, changes: readonly JobChange[]): void {
+  if (c.codes === undefined) return;
+  const ended = new Map<string, { runs: number; firstRunId: number }>();
+  for (const change of changes) {
+    if (change.type !== 'job.ended' || change.code === undefined || change.to === 'Cancelled') continue;
+    const { code, runId } = change;
+    const known = ended.get(code);
+    if (known === undefined) ended.set(code, { runs: 1, firstRunId: runId });
+    else {
+      known.runs += 1;
+      known.firstRunId = Math.min(known.firstRunId, runId);
+    }
+  }
+  for (const [code, { runs, firstRunId }] of ended) {
+    const at = c.codes.findIndex(({ identity }) => shortCode(identity.digest) === code);
+    const known = c.codes[at];
+    if (known === undefined) continue;
+    const first = Math.min(known.firstRunId ?? Infinity, firstRunId);
+    c.codes = c.codes.with(at, { ...known, runs: known.runs + runs, firstRunId: first });
+  }
 }

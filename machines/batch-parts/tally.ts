@@ -3,7 +3,7 @@ import type { BatchContext } from '../../src/contract/types.ts';
 import { addLookUps } from '../../src/domain/runs/look-ups.ts';
 import type { JobChange } from '../protocol.ts';
 import { addRun } from '../telemetry-tally.ts';
-import { noteEnd, noteStart } from './codes.ts';
+import { noteEnds, noteStart } from './codes.ts';
 
 type Counter = 'claimed' | 'running' | 'completed' | 'failed' | 'timedOut' | 'cancelled';
 const COUNTER = {
@@ -95,11 +95,12 @@ export function tally(context: BatchContext, changes: readonly JobChange[]): Cou
           c.reused = (c.reused ?? 0) + 1;
           noteStart(c, { code: change.identity, runnerId: undefined }, context.pinsCode !== undefined);
         }
-        noteEnd(c, change);
         if (change.terminated === true) c.terminated = (c.terminated ?? 0) + 1;
         break;
     }
   }
+  // The start of a run comes before its end, so that the codes of all changes are known by now.
+  noteEnds(c, changes);
   return c;
 }
 

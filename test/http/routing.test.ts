@@ -36,4 +36,15 @@ describe('http/routing', () => {
       expect(await choiceOf(middleware, method, address), address).to.equal(operationId);
     }
   });
+
+  it('serves a request for the head as one for the whole, and gives a method that no route has to the next', async () => {
+    for (const { method, path, operationId } of routes) {
+      const address = path.replaceAll(/\{\w+\}/g, 'x');
+      if (method === 'GET') expect(await choiceOf(middleware, 'HEAD', address), address).to.equal(operationId);
+      for (const other of ['PATCH', 'OPTIONS'])
+        expect(await choiceOf(middleware, other, address), address).to.equal('none');
+    }
+    for (const unknown of ['/', '/nothing', '//jobs', '/Jobs/x', '/jobs/x/nothing'])
+      expect(await choiceOf(middleware, 'GET', unknown), unknown).to.equal('none');
+  });
 });

@@ -126,7 +126,7 @@ export function compiledMachine<M extends AnyStateMachine>(machine: M, onFact: F
   }
   /** XState's own searches the context for actors, which a flat machine has not. */
   function getPersistedSnapshot({ status, value, context, error, output }: AnyMachineSnapshot): Snapshot<unknown> {
-    const persisted = { status, output, error, value, historyValue: {}, context, children: {} };
+    const persisted = { status, output, error, value, historyValue: NONE, context, children: NONE };
     return persisted as unknown as Snapshot<unknown>;
   }
   // No children to start.
@@ -134,6 +134,9 @@ export function compiledMachine<M extends AnyStateMachine>(machine: M, onFact: F
   const logic = { transition, resolveState, restoreSnapshot, getInitialSnapshot, getPersistedSnapshot, start };
   return Object.assign(Object.create(machine) as M, logic);
 }
+
+/** A flat machine has no history and no children. */
+const NONE = Object.freeze({});
 
 /** Returns a scope whose facts reach `onFact` too. */
 export const emittingTo = (onFact: FactSink, scope: AnyActorScope): AnyActorScope => ({

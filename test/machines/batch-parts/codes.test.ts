@@ -1,7 +1,7 @@
 /** The versions of the code of a batch: counted by the ends of runs, bounded, and fixed by the first start. */
 import { expect } from 'chai';
 import type { BatchContext } from '../../../src/contract/types.ts';
-import { noteEnd, noteStart } from '../../../machines/batch-parts/codes.ts';
+import { noteEnds, noteStart } from '../../../machines/batch-parts/codes.ts';
 import type { JobEnded, JobStarted } from '../../../machines/protocol.ts';
 
 type Codes = Pick<BatchContext, 'codes' | 'pinnedCode'>;
@@ -33,13 +33,25 @@ describe('machines/batch-parts: codes', () => {
   it('counts ended runs by code, with the lowest run and the runners; cancelled ones have shown nothing', () => {
     const c = none();
     for (const it of [started(1), started(1, 'r2'), started(1, 'r2'), started(2)]) noteStart(c, it, false);
-    for (const it of [ended(1, 7), ended(1, 3, 'Failed'), ended(2, 9, 'Timeout'), ended(2, 1, 'Cancelled')])
-      noteEnd(c, it);
+    noteEnds(c, [ended(1, 7), ended(2, 9, 'Timeout'), ended(1, 3, 'Failed'), ended(2, 1, 'Cancelled')]);
     expect(summary(c)).to.deep.equal([
       [hex(1), 2, 3, ['r1', 'r2']],
       [hex(2), 1, 9, ['r1']],
     ]);
     expect(c.pinnedCode).to.equal(undefined);
+  });
+
+  it('counts the same ends in one turn and in many', () => {
+    const [once, each] = [none(), none()];
+    const ends = [ended(1, 7), ended(2, 9), ended(1, 3, 'Failed'), ended(4, 2), ended(1, 8, 'Cancelled'), ended(2, 12)];
+    for (const c of [once, each]) for (const it of [started(1), started(2)]) noteStart(c, it, false);
+    noteEnds(once, ends);
+    for (const it of ends) noteEnds(each, [it]);
+    expect(once).to.deep.equal(each);
+    expect(summary(once).map(([, runs, first]) => [runs, first])).to.deep.equal([
+      [2, 3],
+      [2, 9],
+    ]);
   });
 
   it('fixes the code of the first attempt that started, where the study pins it', () => {
@@ -56,7 +68,7 @@ describe('machines/batch-parts: codes', () => {
     const c = none();
     for (let n = 0; n < 150; n++) noteStart(c, started(n), false);
     for (let n = 0; n < 40; n++) noteStart(c, started(3, `r${String(n)}`), false);
-    noteEnd(c, ended(120, 5));
+    noteEnds(c, [ended(120, 5)]);
     expect(c.codes?.length).to.equal(100);
     expect(c.codes?.[3]?.runners.length).to.equal(20);
     expect(c.codes?.reduce((sum, it) => sum + it.runs, 0)).to.equal(0);

@@ -68,6 +68,26 @@ const EMPTY = {
   _snapshot: undefined,
 };
 
+/**
+ * The options of an actor with a snapshot. XState copies their own members, each by a call into V8's runtime, and keeps the copies as long
+ * as the actor; it reads the snapshot once, which is inherited and so not copied.
+ */
+class Restored {
+  readonly id: Address;
+  readonly parent: AnyActorRef;
+  readonly #snapshot: object;
+
+  constructor(id: Address, parent: AnyActorRef, snapshot: object) {
+    this.id = id;
+    this.parent = parent;
+    this.#snapshot = snapshot;
+  }
+
+  get snapshot(): object {
+    return this.#snapshot;
+  }
+}
+
 export class ActorSystem {
   readonly supervisor: Actor<typeof supervisorMachine>;
   readonly #parts: ActorSystemParts;
@@ -107,7 +127,10 @@ export class ActorSystem {
     address: Address,
     from: { input: object } | { snapshot: object },
   ): ActorOf<K> {
-    const options = { id: address, parent: this.supervisor, ...from };
+    const options =
+      'snapshot' in from
+        ? new Restored(address, this.supervisor, from.snapshot)
+        : { id: address, parent: this.supervisor, ...from };
     const actor = createActor(logic as AnyActorLogic, options as ActorOptions<AnyActorLogic>);
     actor.start();
     return actor;
