@@ -60,6 +60,8 @@ const FLOW_ENTRIES: Readonly<Partial<Record<BatchEvent['type'], BatchHistoryType
 const endEntryOf = (c: BatchContext, { type }: BatchEvent): BatchHistoryType | undefined =>
   type === 'SETTLE' && c.stopWhen === 'precise' ? 'precise' : FLOW_ENTRIES[type];
 const reasonOf = (event: BatchEvent): string | undefined => ('reason' in event ? event.reason : undefined);
+/** The name of the client that asked for it. */
+const byOf = (event: BatchEvent): string | undefined => ('by' in event ? event.by : undefined);
 
 const flow = (type: BatchFlow['type'], { batchId }: BatchContext, { now }: BatchEvent): BatchFlow => ({
   type,
@@ -148,7 +150,7 @@ export const batchMachine = setup({
         waitingSinceMs: undefined,
         history: c.cancelRequested
           ? c.history
-          : withEntry(c, endEntryOf(c, event), event.now, cancelReasonOf(c, event)),
+          : withEntry(c, endEntryOf(c, event), event.now, cancelReasonOf(c, event), byOf(event)),
       };
       cancelled.endedAtMs = event.now;
       return cancelled;
@@ -213,7 +215,7 @@ export const batchMachine = setup({
     failCanary: assign(({ event }) => ({ canaryFailedAtMs: event.now })),
     letThreeDecide: assign(({ event }) => ({ canaryLateAtMs: event.now })),
     note: assign(({ context, event }) => ({
-      history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event)),
+      history: withEntry(context, FLOW_ENTRIES[event.type], event.now, reasonOf(event), byOf(event)),
     })),
     noteCanaryPassed: assign(({ context, event }) => ({ history: withEntry(context, 'canary-passed', event.now) })),
     noteCanaryFailed: assign(({ context, event }) => ({ history: withEntry(context, 'canary-failed', event.now) })),

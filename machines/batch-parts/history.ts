@@ -15,14 +15,24 @@ export function withEntry(
   type: BatchHistoryType | undefined,
   atMs: number,
   reason?: string,
+  by?: string,
 ): StoredBatchHistory | undefined {
   if (type === undefined) return history;
-  return added(history, reason === undefined ? { atMs, type } : { atMs, type, reason });
+  return added(history, { atMs, type, ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) });
 }
 
 /** The history with an amendment. So many older entries are only counted that the amendments left are small. */
-export function withAmendment({ history }: BatchContext, { before, after, now: atMs }: AmendEvent): StoredBatchHistory {
-  const { entries, omitted } = added(history, { atMs, type: 'amended', before, after });
+export function withAmendment(
+  { history }: BatchContext,
+  { before, after, now: atMs, by }: AmendEvent,
+): StoredBatchHistory {
+  const { entries, omitted } = added(history, {
+    atMs,
+    type: 'amended',
+    before,
+    after,
+    ...(by !== undefined && { by }),
+  });
   let chars = 0;
   const first = entries.findLastIndex((it) => {
     if (it.type === 'amended') chars += JSON.stringify(it).length;

@@ -2,28 +2,29 @@
 import type { JudgementMembers, StoredJudgement, Uuid } from '../../src/contract/types.ts';
 import type { JobChange } from './job.ts';
 
+/** `by` is the name of the client that asked for it; absent: none is known, or a rule of the study did. */
 export type BatchEvent =
   | { type: 'JOBS_CHANGED'; changes: readonly JobChange[]; now: number }
-  | { type: 'CANCEL'; reason: string | undefined; now: number }
+  | { type: 'CANCEL'; reason: string | undefined; by?: string; now: number }
   /** Every requirement is settled, the last one by this run of the complete prefix. */
   | { type: 'SETTLE'; runId: number; now: number }
-  | { type: 'PAUSE'; reason: string | undefined; now: number }
-  | { type: 'RESUME'; now: number }
+  | { type: 'PAUSE'; reason: string | undefined; by?: string; now: number }
+  | { type: 'RESUME'; by?: string; now: number }
   /** A finding has kept every pending run from starting for the dwell time. */
   | { type: 'BLOCK'; finding: BlockingFinding; now: number }
   /** No finding has kept the pending runs from starting for the dwell time. */
   | { type: 'UNBLOCK'; now: number }
   /** The canary runs have taken long. */
   | { type: 'CANARY_LATE'; now: number }
-  | { type: 'RELEASE'; reason?: string; now: number }
+  | { type: 'RELEASE'; reason?: string; by?: string; now: number }
   /** The canary study has ended; `passed`: with every run Completed. */
   | { type: 'CANARY_ENDED'; passed: boolean; now: number }
   /** A round of so many runs. */
   | { type: 'APPEND'; count: number; now: number }
   /** No further round follows. */
-  | { type: 'CLOSE'; now: number }
+  | { type: 'CLOSE'; by?: string; now: number }
   /** Its algorithm may append so many more runs. */
-  | { type: 'EXTEND'; runs: number; now: number }
+  | { type: 'EXTEND'; runs: number; by?: string; now: number }
   | AmendEvent;
 
 /** The requirements, outputs and labels of the study are replaced. */
@@ -36,6 +37,7 @@ export interface AmendEvent {
   /** The members that change. */
   before: JudgementMembers;
   after: JudgementMembers;
+  by?: string;
   now: number;
 }
 

@@ -10,7 +10,7 @@ import { StudyChanges, type Repeatable } from './study-changes.ts';
 import { DEFAULT_PAGE, everyItem, position, type ListOptions, type Page, type PageQuery } from './pages.ts';
 import { Transport } from './transport.ts';
 import type { Exchange, QueryValue, TransportOptions } from './transport.ts';
-import type { BatchListQuery, JobFilter, RunnerFilter } from '../contract/queries.ts';
+import type { BatchListQuery, ClientBatchFilter, JobFilter, RunnerFilter } from '../contract/queries.ts';
 import type {
   AuditAnswer,
   AuditRequest,
@@ -135,11 +135,11 @@ export class Client {
     return this.#get(['batches', batchId, 'code']);
   }
 
-  batches(query: BatchListQuery = {}, options: ListOptions = {}): AsyncIterable<Batch> {
+  batches(query: ClientBatchFilter & BatchListQuery = {}, options: ListOptions = {}): AsyncIterable<Batch> {
     return everyItem((page) => this.batchesPage(query, page), options);
   }
 
-  batchesPage(query: BatchListQuery = {}, page: PageQuery = {}): Promise<Page<Batch>> {
+  batchesPage(query: ClientBatchFilter & BatchListQuery = {}, page: PageQuery = {}): Promise<Page<Batch>> {
     return this.#page(['batches'], { ...query }, page);
   }
 

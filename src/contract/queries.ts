@@ -62,7 +62,17 @@ export const FAMILY_QUERY = {
 export const BATCH_FILTER = {
   status: choicesQuery(BATCH_STATUSES, 'Only batches in one of these states.'),
   name: textsQuery('Only batches of one of these names.'),
+  owner: textsQuery('Only batches of one of these owners.'),
   label: textsQuery('Only batches with all of these labels, each as `key=value`.'),
+};
+
+/** The filter for the batches of the client that asks. */
+export const MINE_QUERY = {
+  mine: choiceQuery(
+    ['true', 'false'],
+    '`true`: only batches of the client that asks, by the name of its token.',
+    'false',
+  ),
 };
 
 /** The order of a list of batches. */
@@ -138,6 +148,8 @@ export const WAIT_QUERY = {
 
 /** A filter of a list: each given member must match one of its values, and `label` all; an empty list does not restrict. */
 export interface BatchFilter extends QueryOf<typeof BATCH_FILTER> {}
+/** A filter of batches as clients send it. */
+export interface ClientBatchFilter extends BatchFilter, QueryOf<typeof MINE_QUERY> {}
 /** A filter of batches, and their order. */
 export interface BatchListQuery extends BatchFilter, QueryOf<typeof BATCH_ORDER> {}
 export interface JobFilter extends QueryOf<typeof JOB_FILTER> {}

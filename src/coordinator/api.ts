@@ -4,6 +4,7 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import { histories, manifest, table } from './answers/operations.ts';
+import { ActingTurns } from './kernel/turn/acting-turns.ts';
 import { cancelBatch, cancelJob } from './studies/cancel.ts';
 import { claim } from './runs/claims.ts';
 import { demand } from './runs/demand.ts';
@@ -27,6 +28,7 @@ import { checkRounds, roundDetail as round, roundByKey, roundResults, rounds } f
 import { drain, heartbeat, poolHistory, register, resume } from './pool/runners.ts';
 import {
   batchHistory,
+  batchOwner,
   batchWithDurations as batch,
   codeVersions,
   job,
@@ -64,6 +66,7 @@ const OPERATIONS = {
   batch,
   batches,
   batchHistory,
+  batchOwner,
   batchResults,
   findings,
   submission,
@@ -151,6 +154,8 @@ type Bound<F> = F extends (parts: never, ...args: infer A) => infer R ? (...args
 export type CoordinatorApi = { [K in keyof Operations]: Bound<Operations[K]> } & {
   /** Divides the event loop: answers that are long to write are written in its slices. */
   readonly share: EventLoopShare;
+  /** The same operations on behalf of a client: its studies have it as owner, and histories name it. */
+  as(actor: string): CoordinatorApi;
 };
 
 type Operation = (parts: OperationParts, ...args: unknown[]) => unknown;
@@ -167,8 +172,21 @@ function bind(parts: OperationParts, operation: Operation): (...args: unknown[])
   };
 }
 
+/** Clients whose operations are kept, so that none are made for each request. */
+const MOST_CLIENTS = 1_000;
+
 /** Returns the interface of a coordinator. */
 export function apiOf(parts: OperationParts): CoordinatorApi {
   const bound = Object.entries(OPERATIONS).map(([name, operation]) => [name, bind(parts, operation as Operation)]);
-  return { ...(Object.fromEntries(bound) as CoordinatorApi), share: parts.share };
+  const clients = new Map<string, CoordinatorApi>();
+  const as = (actor: string): CoordinatorApi => {
+    let api = clients.get(actor);
+    if (api === undefined) {
+      if (clients.size >= MOST_CLIENTS) clients.clear();
+      api = apiOf({ ...parts, turns: new ActingTurns(parts.turns, actor) });
+      clients.set(actor, api);
+    }
+    return api;
+  };
+  return { ...(Object.fromEntries(bound) as CoordinatorApi), share: parts.share, as };
 }

@@ -4,10 +4,12 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { batchIdOf } from '../domain/ids.ts';
 import { parseByteRange } from '../domain/files/byte-range.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
-import type { Access } from './security/auth.ts';
+import type { Access, Principal } from './security/auth.ts';
+import { requireOwn } from './security/permissions.ts';
 import { Application, type Context, type Middleware } from './application.ts';
 import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
 import { makeCursor } from './request/cursor.ts';
@@ -209,9 +211,10 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   const state = ctx.state as RequestState;
   state.operation = route.operationId;
   // Authorization comes first: only an authorized client learns the faults of its request.
-  const principal = options.access?.authorize(ctx.req, route.scope);
+  const principal = options.access?.authorize(ctx.req, route.scope, route.changes);
   state.tokenId = principal?.tokenId;
   const id = readId(ctx, parameter);
+  const coordinator = await forClient(options.coordinator, route, principal, id);
   const query = readQuery(ctx.querystring, route.query ?? NO_QUERY);
   const listing = served.isListing ? listingName(ctx.path, query) : '';
   const { text, value } = await readBody(ctx, route, reader, {
@@ -233,6 +236,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     runnerId: principal?.runnerId,
     allocation: principal?.allocation,
     tokenId: principal?.tokenId,
+    actor: principal?.client?.actor,
     idempotency: () => {
       const idempotencyKey = readIdempotencyKey(ctx);
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };
@@ -244,7 +248,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     description: apiDescription,
     service: options.service,
   };
-  const answer = await route.handle(options.coordinator, call);
+  const answer = await route.handle(coordinator, call);
   if (answer instanceof LateAnswer) return sendLater(ctx, answer, options);
   if (answer instanceof StatusAnswer) return sendStatus(ctx, answer);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
@@ -254,6 +258,26 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   else if (route.answer === 'raw') sendRaw(ctx, route, answer as RawAnswer, nextAddress);
   else if (route.answer === 'single') sendTagged(ctx, toJson(answer));
   else sendJson(ctx, toJson(answer), options.stopping.aborted);
+}
+
+/**
+ * The coordinator as it acts for the client of a request.
+ * @throws SimbatchError `forbidden` for a change of a study that belongs to another client
+ */
+async function forClient(
+  coordinator: CoordinatorApi,
+  route: Route,
+  principal: Principal | undefined,
+  id: string,
+): Promise<CoordinatorApi> {
+  const client = principal?.client;
+  if (client === undefined || (route.scope !== 'submit' && route.scope !== 'operate')) return coordinator;
+  if (route.changes !== undefined) {
+    const batchId = pathParameter(route) === 'job_id' ? batchIdOf(id) : id;
+    const { owner } = await coordinator.batchOwner(batchId);
+    requireOwn(route, client, { batchId, owner });
+  }
+  return coordinator.as(client.actor);
 }
 
 /** The digest of a request by its body; one of a certain batch by its path too. */

@@ -24,6 +24,12 @@ export type Query = Record<string, string | number | readonly string[] | readonl
 export type Scope = 'open' | TokenScope;
 
 /**
+ * How an action changes a study that exists. `steers`: it makes no runs; its owner may with the scope of the action, and every client with `operate`.
+ * `grows`: it may make runs; its owner may with the scope of the action, and other clients with that scope and `operate`.
+ */
+export type StudyChange = 'steers' | 'grows';
+
+/**
  * Form of the answer: `single` with an entity tag, `list` streamed or paged, `raw` not JSON, `computed` by the analysis worker,
  * `file` the bytes of a file, `plain` none of these.
  */
@@ -58,6 +64,8 @@ export interface Call<Body = unknown, Q = Query> {
   allocation: string | undefined;
   /** The id of the client's token; undefined where none is needed. */
   tokenId: string | undefined;
+  /** The name of the client; undefined where no token is needed. */
+  actor: string | undefined;
   /** True for an entity tag that the client has. */
   isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */
@@ -111,6 +119,8 @@ interface Definition<B extends RouteBody | undefined, Q extends QueryParameters>
   summary: string;
   description?: string;
   scope: Scope;
+  /** How it changes the study in its path (see `security/permissions.ts`); absent: its owner does not matter. */
+  changes?: StudyChange;
   /** The kind of the answer; `plain` when absent. */
   answer?: Answer;
   /** The answer has an entity tag once the batch has ended; otherwise `single` and `computed` alone have one. */

@@ -205,7 +205,9 @@ export interface FakeCoordinator extends CoordinatorApi {
 export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCoordinator {
   const calls: Calls = [];
   const share = new EventLoopShare(systemClock);
-  const answers: Omit<CoordinatorApi, 'share'> = {
+  const answers: Omit<CoordinatorApi, 'share' | 'as'> = {
+    // The token of the scope `submit` has this name in the tests of access.
+    batchOwner: async () => ({ owner: 'submit' }),
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     reuseForecast: async () => ({
       rule: 'all',
@@ -441,5 +443,11 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
       return (answer as (...given: unknown[]) => unknown)(...args);
     },
   ]);
-  return { ...(Object.fromEntries(recording) as CoordinatorApi), share, calls };
+  const fake: FakeCoordinator = {
+    ...(Object.fromEntries(recording) as CoordinatorApi),
+    share,
+    calls,
+    as: () => fake,
+  };
+  return fake;
 }

@@ -71,14 +71,14 @@ interface Filtered {
   plural: string;
   /** The way to create an item. */
   remedy: string;
-  /** Filters as option and values; a filter without values is inactive. */
-  filters: Readonly<Record<string, readonly (string | number)[] | undefined>>;
+  /** Filters as option and values; a filter without values is inactive; `true`: the option takes none. */
+  filters: Readonly<Record<string, readonly (string | number)[] | true | undefined>>;
 }
 
 /** Returns one line for an empty list, e.g. `no batches match --status Failed`. */
 export function emptyList({ plural, remedy, filters }: Filtered): string {
   const given = Object.entries(filters).flatMap(([option, values = []]) =>
-    values.length === 0 ? [] : [`${option} ${values.join(',')}`],
+    values === true ? [option] : values.length === 0 ? [] : [`${option} ${values.join(',')}`],
   );
   return given.length === 0
     ? `there are no ${plural} yet; ${remedy}`

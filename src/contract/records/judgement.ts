@@ -27,6 +27,7 @@ export const StoredBatchHistory = Type.Object({
       atMs: time('When it happened.'),
       type: enumOf(BATCH_HISTORY_TYPES, 'What happened.'),
       reason: Type.Optional(text('The reason given.')),
+      by: Type.Optional(text('The name of the client that asked for it; absent: none is known, or a rule applied.')),
       before: Type.Optional(JudgementMembers),
       after: Type.Optional(JudgementMembers),
     }),

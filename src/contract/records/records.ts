@@ -30,6 +30,7 @@ const amount = (description: string) => Type.Number({ minimum: 0, description })
 const batchInput = {
   batchId,
   name: text('As submitted.'),
+  owner: Type.Optional(text('The name of the client that it belongs to; absent: none is known.')),
   configHash: text('Digest of the configuration.'),
   designHash: Type.Optional(
     text('Digest of the design without its seed and its number of runs; absent: submitted to an older version.'),

@@ -22,6 +22,9 @@ export const Batch = named(
   answered({
     id: uuid('The batch.'),
     name: text('As submitted.'),
+    owner: Type.Optional(
+      text('The name of the token that submitted it, or of the user that a proxy named; absent: none is known.'),
+    ),
     status: enumOf(BATCH_STATUSES, 'Status of the study. The last three are final.'),
     total_jobs: int32('Number of jobs.'),
     completed_jobs: int32('Number of Completed jobs.'),
@@ -122,6 +125,7 @@ export const BatchHistory = named(
           '`started`: its first run was claimed. `released`: the runs after the canary runs. `max-failures`, `settled`, `precise`: a rule of `policy` cancelled the open runs. `amended`: its judgement. `ended`: its last run ended.',
         ),
         reason: Type.Optional(text('The reason given, or the rule that applied.')),
+        by: Type.Optional(text('The name of the client that asked for it; absent: none is known, or a rule applied.')),
         status: Type.Optional(enumOf(BATCH_STATUSES, 'Of `ended`: the status of the batch.')),
         before: Type.Optional({
           ...JudgementMembers,

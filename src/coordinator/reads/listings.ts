@@ -138,6 +138,7 @@ export function batches(parts: ListingParts, filter: BatchListQuery, page: PageR
   const matches = ({ value, context }: BatchState): boolean =>
     (isEmpty(filter.status) || filter.status?.includes(value) === true) &&
     (isEmpty(filter.name) || filter.name?.includes(context.name) === true) &&
+    (isEmpty(filter.owner) || (context.owner !== undefined && filter.owner?.includes(context.owner) === true)) &&
     isLabelled(context.labels);
   return openListing(parts, async (snapshot) => {
     let total: number | undefined;
@@ -147,7 +148,7 @@ export function batches(parts: ListingParts, filter: BatchListQuery, page: PageR
     }
     async function* chunks(): AsyncIterable<Batch[]> {
       // One more than the page shows that there is a next page.
-      const isWhole = isEmpty(filter.status) && isEmpty(filter.name) && isEmpty(filter.label);
+      const isWhole = [filter.status, filter.name, filter.owner, filter.label].every((it) => isEmpty(it));
       const size = isWhole ? Math.min(BATCH_CHUNK, (page.limit ?? BATCH_CHUNK) + 1) : BATCH_CHUNK;
       const found = isNewest
         ? newestBatches(parts, snapshot, page.after, size)

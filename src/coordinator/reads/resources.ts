@@ -121,6 +121,15 @@ export async function batchWithDurations(parts: WholeBatchParts, batchId: Uuid):
   return { ...whole, ...(await currentTimeLeft(parts, state, await parts.health.read(state))) };
 }
 
+/**
+ * The owner of a batch; absent where none is known.
+ * @throws SimbatchError `unknown-batch`
+ */
+export function batchOwner({ store }: { store: Store }, batchId: Uuid): { owner?: string } {
+  const { owner } = readBatch(store, batchId).context;
+  return owner === undefined ? {} : { owner };
+}
+
 export const batchHistory = (parts: { store: Store }, batchId: Uuid): BatchHistory =>
   toBatchHistory(readBatch(parts.store, batchId));
 

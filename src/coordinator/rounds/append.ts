@@ -23,6 +23,7 @@ import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { toBatch } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { GroupCommit } from '../kernel/turn/group-commit.ts';
+import { byActor } from '../kernel/turn/acting-turns.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { appended, refuseIfClosed, refuseOwnRounds, storeRound } from './store-round.ts';
 
@@ -196,7 +197,7 @@ export function closeBatch({ turns }: Pick<AppendParts, 'turns'>, batchId: Uuid)
     if (context.budget === undefined) {
       throw new SimbatchError('not-external', `batch ${batchId} has a fixed number of runs, and ends by itself`);
     }
-    turn.trySend('batch', batchId, { type: 'CLOSE', now: turn.now });
+    turn.trySend('batch', batchId, { type: 'CLOSE', ...byActor(turn), now: turn.now });
     turn.deliverFacts();
     return toBatch(batchOrThrow(turn, batchId), (key) => turn.read(key));
   });

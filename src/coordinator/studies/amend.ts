@@ -12,6 +12,7 @@ import { timestamp } from '../kernel/records/to-resource.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
+import { byActor } from '../kernel/turn/acting-turns.ts';
 import type { Turn, Turns } from '../kernel/turn/turn.ts';
 import { refuse } from './growth/derive.ts';
 import { extractionsOf } from './growth/extract.ts';
@@ -63,7 +64,13 @@ export function amendWithin(turn: Turn, batchId: Uuid, request: JudgementRequest
   // Runs that are not a sample are not judged.
   const isJudged = requirements.length > 0 && noSampleOf(designMethod(submission)) === undefined;
   const judged = isJudged ? requirements.length : undefined;
-  const { context: after } = turn.send('batch', batchId, { type: 'AMEND', ...amendment, judged, now: turn.now });
+  const { context: after } = turn.send('batch', batchId, {
+    type: 'AMEND',
+    ...amendment,
+    judged,
+    ...byActor(turn),
+    now: turn.now,
+  });
   // They follow from the runs and the judgement before; the runs are judged again.
   turn.put(keys.verdicts(batchId), null);
   return toJudgement(submission, after);

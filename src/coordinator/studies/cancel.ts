@@ -6,6 +6,7 @@ import { SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import type { Batch, Job, Uuid } from '../../contract/types.ts';
 import { toBatch, toJob } from '../kernel/records/to-resource.ts';
+import { byActor } from '../kernel/turn/acting-turns.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { ledBy } from '../kernel/records/family.ts';
@@ -20,7 +21,7 @@ export function cancelBatch(parts: CancelParts, batchId: Uuid, reason?: string):
   return parts.turns.run('cancel-batch', (turn) => {
     const read = (key: string): string | undefined => turn.read(key);
     const { value, context } = batchOrThrow(turn, batchId);
-    const event = { type: 'CANCEL', reason, now: turn.now } as const;
+    const event = { type: 'CANCEL', reason, ...byActor(turn), now: turn.now } as const;
     const open = ledBy(read, context).filter((it) => turn.accepts('batch', it, event));
     if (open.length === 0 && value !== 'Cancelled')
       throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);

@@ -91,7 +91,10 @@ async function findStudy(parts: DeriveParts, submission: BatchSubmission): Promi
   try {
     let failed: Uuid | undefined;
     const hasFunction = submission.config.simulation.code !== undefined;
+    const { actor } = parts.turns;
     const same = await newestOfDesign(view, submission, ({ context }) => {
+      // A study of another owner is not this client's to extend.
+      if (actor !== undefined && context.owner !== actor) return false;
       // No run of such a study has been executed. Its entrypoint may have been corrected, which the design does not say; a function is part of it.
       const mayContinue = hasFunction || !awaitsCanaryStudy(context) || !hasFailedCanary(context);
       if (mayContinue) return true;

@@ -6,6 +6,7 @@ import { toBatch } from '../kernel/records/to-resource.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import { once, type Idempotency, type IdempotencyParts } from '../kernel/turn/idempotency.ts';
 import { takeBack, type WaitingParts } from '../runs/waiting-runs.ts';
+import { byActor } from '../kernel/turn/acting-turns.ts';
 import type { Turns } from '../kernel/turn/turn.ts';
 import { ledBy } from '../kernel/records/family.ts';
 import { batchOrThrow } from '../kernel/records/lookup.ts';
@@ -47,7 +48,7 @@ function send(
     once(parts, turn, repeat, () => {
       const read = (key: string): string | undefined => turn.read(key);
       const { value, context } = batchOrThrow(turn, batchId);
-      const event = eventAt(turn.now);
+      const event = { ...eventAt(turn.now), ...byActor(turn) };
       const open = ledBy(read, context).filter((it) => !isTerminal(batchOrThrow(turn, it).value));
       if (open.length === 0) {
         const verb = event.type.toLowerCase();

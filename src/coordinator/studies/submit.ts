@@ -135,6 +135,8 @@ function createBatch(
 ): SubmissionResponse {
   const seed = submission.config.monte_carlo.seed ?? drawSeed(parts);
   const input = batchInput(parts, turn.now, batchId, submission, seed, origin);
+  const owner = ownerOfNew(turn, origin);
+  if (owner !== undefined) input.owner = owner;
   if (canaryBatch !== undefined) input.canaryBatch = canaryBatch;
   const { totalJobs } = input;
   // Estimated before the batch exists: `totalJobs` counts its own runs.
@@ -158,6 +160,10 @@ function createBatch(
   };
   return warnings.length === 0 ? response : { ...response, warnings };
 }
+
+/** An extension is a part of the study that it extends, whose owner it keeps, also when another client asks for it. */
+const ownerOfNew = (turn: Turn, origin: Origin | undefined): string | undefined =>
+  origin?.parent.relation === 'extension' ? turn.state('batch', origin.parent.batchId)?.context.owner : turn.actor;
 
 function batchInput(
   parts: SubmitParts,

@@ -23,6 +23,7 @@ export const growthRoutes = [
     description:
       'No new runs are assigned; running ones continue. The first of several studies that were submitted together takes the others along.',
     scope: 'submit',
+    changes: 'steers',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
     response: batches.Batch,
@@ -37,6 +38,7 @@ export const growthRoutes = [
     description:
       'Runs are assigned again, also of the studies that were submitted with it, where it is the first of them.',
     scope: 'submit',
+    changes: 'steers',
     headers: IDEMPOTENCY,
     response: batches.Batch,
     errors: ['illegal-transition', 'invalid-request', 'idempotency-key-reused'],
@@ -49,6 +51,7 @@ export const growthRoutes = [
     summary: 'Release the runs after the canary runs',
     description: 'The runs that wait for the canary runs, or for the canary study, may be assigned.',
     scope: 'submit',
+    changes: 'steers',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
     response: batches.Batch,
@@ -74,6 +77,7 @@ export const growthRoutes = [
     description:
       'Each member given replaces the whole of it, of a study that runs or has ended; nothing is executed. Runs are judged from the first one on. Without a change the answer is the judgement in force.',
     scope: 'submit',
+    changes: 'steers',
     body: { schema: judgement.JudgementRequest, limit: 'submission' },
     headers: IDEMPOTENCY,
     response: judgement.Judgement,
@@ -88,6 +92,7 @@ export const growthRoutes = [
     description:
       'Creates a batch with more runs of the same design: further runs, or for a Latin hypercube the next replicate. A study of rare events is opened again.',
     scope: 'submit',
+    changes: 'grows',
     body: { schema: growth.ExtendRequest, optional: true, limit: 'small' },
     headers: IDEMPOTENCY,
     response: growth.ExtendResponse,
@@ -102,6 +107,7 @@ export const growthRoutes = [
     description:
       'Creates a batch with selected runs of this one, with the same parameters; of the same or of another version of the simulation.',
     scope: 'submit',
+    changes: 'grows',
     body: { schema: growth.RerunRequest, optional: true, limit: 'submission' },
     headers: IDEMPOTENCY,
     response: growth.RerunResponse,
@@ -116,6 +122,7 @@ export const growthRoutes = [
     description:
       'Creates a batch that repeats a drawn part of the finished runs, on other runners than the original ones where there are any.',
     scope: 'submit',
+    changes: 'grows',
     body: { schema: growth.AuditRequest, limit: 'small' },
     headers: IDEMPOTENCY,
     response: growth.AuditResponse,
@@ -130,6 +137,7 @@ export const growthRoutes = [
     description:
       'Creates a batch that computes derived outputs and histories of the telemetry that finished runs have left. No result of this batch changes.',
     scope: 'submit',
+    changes: 'grows',
     body: { schema: extraction.ExtractionRequest, limit: 'submission' },
     headers: IDEMPOTENCY,
     response: extraction.ExtractionResponse,

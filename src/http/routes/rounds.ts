@@ -32,6 +32,7 @@ export const roundRoutes = [
     description:
       'To an adaptive study. A repeat under the same key, or with the same number, returns the stored round, however long ago that was and whatever the state of the study.',
     scope: 'submit',
+    changes: 'grows',
     body: { schema: rounds.RoundRequest, limit: 'rows', sliced: true },
     response: rounds.AppendedRound,
     statuses: { 201: { description: 'The round was appended.', schema: rounds.AppendedRound } },
@@ -113,6 +114,7 @@ export const roundRoutes = [
     description:
       'Of an adaptive study. Rows that no round has are appended as one round, under its digest as key; all others have the runs that they have. A repeat appends nothing. The answer waits for the results up to `wait` seconds.',
     scope: 'submit',
+    changes: 'grows',
     answer: 'raw',
     media: ['application/json; charset=utf-8'],
     body: { schema: evaluation.EvaluationRequest, limit: 'rows', sliced: true },
@@ -145,6 +147,7 @@ export const roundRoutes = [
     summary: 'Close an adaptive study',
     description: 'It takes no further rounds, and ends once its runs have. A repeat changes nothing.',
     scope: 'submit',
+    changes: 'steers',
     response: batches.Batch,
     errors: ['not-external'],
     handle: (coordinator, { id }) => coordinator.closeBatch(id),

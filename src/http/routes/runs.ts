@@ -69,6 +69,7 @@ export const runsRoutes = [
     operationId: 'cancelJob',
     summary: 'Cancel a job',
     scope: 'submit',
+    changes: 'steers',
     body: { schema: CancelRequest, optional: true, limit: 'small' },
     response: jobs.Job,
     errors: ['illegal-transition'],

@@ -6,6 +6,7 @@ import {
   BATCH_FILTER,
   BATCH_ORDER,
   FAMILY_QUERY,
+  MINE_QUERY,
   PAGE_QUERY,
   RUN_RANGE_QUERY,
   choiceQuery,
@@ -15,6 +16,7 @@ import * as study from '../../contract/study.ts';
 import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { exported, filterOf, list } from '../answers.ts';
+import { SimbatchError } from '../../domain/errors.ts';
 import { IDEMPOTENCY, routesOf } from '../route.ts';
 
 const route = routesOf('studies');
@@ -33,6 +35,15 @@ const CONTINUE_QUERY = {
     'false',
   ),
 };
+
+/** @throws SimbatchError `malformed-query` where clients have no names */
+function ownName(actor: string | undefined): string[] {
+  if (actor !== undefined) return [actor];
+  throw new SimbatchError(
+    'malformed-query',
+    '`mine` cannot be answered: this coordinator has no tokens, so that no study has an owner; leave it out',
+  );
+}
 
 export const studiesRoutes = [
   route({
@@ -70,9 +81,10 @@ export const studiesRoutes = [
     summary: 'List batches',
     scope: 'read',
     answer: 'list',
-    query: { ...BATCH_FILTER, ...BATCH_ORDER, ...PAGE_QUERY },
+    query: { ...BATCH_FILTER, ...MINE_QUERY, ...BATCH_ORDER, ...PAGE_QUERY },
     response: batches.BatchList,
-    handle: async (coordinator, { query, page }) => list(await coordinator.batches(filterOf(query), page)),
+    handle: async (coordinator, { query: { mine, ...query }, page, actor }) =>
+      list(await coordinator.batches({ ...filterOf(query), ...(mine === 'true' && { owner: ownName(actor) }) }, page)),
   }),
   route({
     method: 'GET',
@@ -200,6 +212,7 @@ export const studiesRoutes = [
     description:
       'Every job that has not ended becomes Cancelled; running simulations are killed. The first of several studies that were submitted together takes the others along.',
     scope: 'submit',
+    changes: 'steers',
     body: { schema: batches.CancelRequest, optional: true, limit: 'small' },
     response: batches.Batch,
     errors: ['illegal-transition'],

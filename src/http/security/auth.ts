@@ -4,11 +4,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { SimbatchError } from '../../domain/errors.ts';
-import type { TokenRecord, TokenScope } from '../../contract/types.ts';
+import type { TokenRecord } from '../../contract/types.ts';
 import type { Tokens } from '../../coordinator/kernel/storage/tokens.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { TooManyRequests } from '../response/problem.ts';
-import type { Scope } from '../route.ts';
+import type { Scope, StudyChange } from '../route.ts';
+import { missingScope, type Client, type Permission } from './permissions.ts';
+import { proxyUser, type TrustedProxy } from './proxy-user.ts';
 
 /** The identity of a request; both members are undefined when no credentials are needed. */
 export interface Principal {
@@ -17,6 +19,8 @@ export interface Principal {
   runnerId: string | undefined;
   /** The allocation that its runner is in, of a credential that a launcher has got for it. */
   allocation?: string | undefined;
+  /** The name of the client and its scopes; absent when no credentials are needed. */
+  client?: Client;
 }
 
 export interface AccessOptions {
@@ -24,6 +28,8 @@ export interface AccessOptions {
   /** Whether requests are allowed while no token exists: right on loopback, elsewhere only on the operator's request. */
   isOpenWithoutTokens: boolean;
   now: () => number;
+  /** The proxy whose header names users; absent: none does. */
+  proxy?: TrustedProxy;
   /** Called with the address and reason of a refused credential, at most as often as refusals are counted. */
   refused?: (address: string, why: string) => void;
 }
@@ -46,14 +52,18 @@ export class Access {
   }
 
   /**
-   * Returns the principal of a request that is allowed.
+   * Returns the principal of a request that is allowed; of an action that changes a study, if this is its own (`requireOwn` checks it).
    * @throws SimbatchError `unauthenticated`, `forbidden` (naming the missing scope) or `too-many-requests`
    */
-  authorize(request: IncomingMessage, scope: Scope): Principal {
+  authorize(request: IncomingMessage, scope: Scope, changes?: StudyChange): Principal {
     if (scope === 'open') return ANONYMOUS;
     const token = credentialOf(request);
     try {
-      return this.#decide(scope, token === undefined ? undefined : () => this.#options.tokens.find(token));
+      const find = token === undefined ? undefined : () => this.#options.tokens.find(token);
+      const principal = this.#decide({ scope, ...(changes && { changes }) }, find);
+      const { proxy } = this.#options;
+      const user = proxy === undefined || principal.client === undefined ? undefined : proxyUser(request, proxy);
+      return user === undefined ? principal : { ...principal, client: { ...principal.client!, actor: user } };
     } catch (error) {
       throw error instanceof WrongCredential ? this.#refusal(request, error.message) : error;
     }
@@ -66,11 +76,11 @@ export class Access {
    */
   confirm({ tokenId }: Principal, scope: Scope): void {
     if (scope === 'open') return;
-    this.#decide(scope, tokenId === undefined ? undefined : () => this.#options.tokens.withId(tokenId));
+    this.#decide({ scope }, tokenId === undefined ? undefined : () => this.#options.tokens.withId(tokenId));
   }
 
   /** `find` returns the record of the credential; undefined without a credential. */
-  #decide(scope: TokenScope, find: (() => TokenRecord | undefined) | undefined): Principal {
+  #decide(action: Permission, find: (() => TokenRecord | undefined) | undefined): Principal {
     const { tokens, isOpenWithoutTokens, now } = this.#options;
     if (!tokens.areRequired) {
       if (isOpenWithoutTokens) return ANONYMOUS;
@@ -84,13 +94,16 @@ export class Access {
     if (record.expires_at !== null && now() >= Date.parse(record.expires_at)) {
       throw new WrongCredential('unauthenticated', `The token ${record.id} expired at ${record.expires_at}.`);
     }
-    if (!record.scopes.includes(scope)) {
+    const scope = missingScope(action, record.scopes, true);
+    if (scope !== undefined) {
       throw new SimbatchError(
         'forbidden',
         `This needs the scope \`${scope}\`; the token ${record.id} has ${record.scopes.map((it) => `\`${it}\``).join(', ')}.`,
       );
     }
-    return { tokenId: record.id, runnerId: record.runner_id ?? undefined, allocation: record.allocation };
+    const { id: tokenId, name, scopes, allocation } = record;
+    const client = { actor: name === '' ? `token ${tokenId}` : name, scopes };
+    return { tokenId, runnerId: record.runner_id ?? undefined, allocation, client };
   }
 
   /**

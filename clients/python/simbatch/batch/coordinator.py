@@ -51,9 +51,11 @@ class Coordinator(Connection):
         status: Union[str, Sequence[str], None] = None,
         name: Union[str, Sequence[str], None] = None,
         label: Union[str, Sequence[str], None] = None,
+        owner: Union[str, Sequence[str], None] = None,
+        mine: bool = False,
     ) -> "Batches":
-        """The studies in order of submission. `status`, `name`: only these; `label`: `"key=value"`, all of them required."""
-        query = {"status": status, "name": name, "label": label}
+        """The studies in order of submission. `status`, `name`, `owner`: only these; `label`: `"key=value"`, all of them required. `mine`: those of this token."""
+        query = {"status": status, "name": name, "label": label, "owner": owner, "mine": "true" if mine else None}
         found = [Batch(self, one["id"], one) for page in self.transport.pages("/batches", query) for one in page]
         return Batches(found)
 

@@ -15,6 +15,7 @@ import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import { AllocationTokens } from '../../../http/security/allocation-tokens.ts';
 import { Access } from '../../../http/security/auth.ts';
+import { trustedProxy, type TrustedProxy } from '../../../http/security/proxy-user.ts';
 import type { HttpLimits } from '../../../http/limits.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
@@ -55,6 +56,8 @@ interface ServeFlags extends ObjectStoreFlags, NotifyFlags {
   port: number;
   dataDir: string;
   allowedHost?: string[];
+  trustUserHeader?: string;
+  trustedProxy?: string[];
   allowUnauthenticated?: boolean;
   tlsCert?: string;
   tlsKey?: string;
@@ -83,6 +86,8 @@ export function serveCommand(): Command {
     .option('--tls-key <file>', 'its private key in PEM, without a passphrase')
     .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
     .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
+    .option('--trust-user-header <name>', 'header in which a trusted proxy names the user; needs --trusted-proxy')
+    .option('--trusted-proxy <ranges>', 'addresses of proxies whose user header counts, such as 10.0.0.0/8', texts)
     .option('--max-retries <n>', 'retries of a failed run, unless the study sets them', integerBetween(0, MAX_RETRIES))
     .option('--max-runs <n>', 'most runs of one study (default: 10000000)', integerBetween(0, INT32_MAX))
     .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
@@ -260,8 +265,10 @@ function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Pick<HttpO
   if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
     log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
   }
+  const proxy = proxyOf(flags, tokens);
   const access = new Access({
     tokens,
+    ...(proxy === undefined ? {} : { proxy }),
     isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
     now,
     refused: (address, why) => {
@@ -270,6 +277,21 @@ function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Pick<HttpO
     },
   });
   return { access, allocationTokens: new AllocationTokens(resolve(flags.dataDir), tokens, systemClock) };
+}
+
+function proxyOf(
+  { trustUserHeader: header, trustedProxy: ranges }: ServeFlags,
+  tokens: Tokens,
+): TrustedProxy | undefined {
+  if (header === undefined && ranges === undefined) return undefined;
+  if (header === undefined || ranges === undefined)
+    throw new Failure(EXIT.usage, '--trust-user-header and --trusted-proxy belong together; one of them is missing');
+  if (!tokens.areRequired)
+    throw new Failure(
+      EXIT.usage,
+      '--trust-user-header needs tokens, since that of the proxy has the scopes of its users; create one (simbatch token create)',
+    );
+  return trustedProxy(header, ranges);
 }
 
 const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;

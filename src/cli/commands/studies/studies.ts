@@ -12,6 +12,8 @@ interface BatchesFlags extends ClientFlags {
   status?: BatchStatus[];
   name?: string[];
   label?: string[];
+  owner?: string[];
+  mine?: true;
 }
 
 /** `123/400` while it is open, then the number of its runs. */
@@ -25,6 +27,7 @@ export const studyColumns = (nowMs: number): ListColumn<Batch>[] => [
   { name: 'study', key: 'study', value: ({ id }) => shortId(id) },
   { name: 'id', key: 'id', value: ({ id }) => id, wide: true },
   { name: 'name', key: 'name', value: ({ name }) => name, shrink: 12 },
+  { name: 'owner', key: 'owner', value: ({ owner }) => owner ?? null, cell: ({ owner }) => owner ?? '', wide: true },
   {
     name: 'status',
     key: 'status',
@@ -64,10 +67,19 @@ export function studiesCommand(): Command {
     .addOption(statusOption(BATCH_STATUSES))
     .option('--name <names>', 'only studies of these names', texts)
     .option('--label <key=value>', 'only studies with this label, and each further one', labelTexts)
+    .option('--owner <names>', 'only studies of these owners', texts)
+    .option('--mine', 'only studies of the client that asks, by the name of its token')
     .action(async (flags: BatchesFlags) => {
       const client = await connect(flags);
-      const batches = client.batches({ status: flags.status ?? [], name: flags.name ?? [], label: flags.label ?? [] });
-      const filters = { '--status': flags.status, '--name': flags.name, '--label': flags.label };
+      const { status = [], name = [], label = [], owner = [], mine } = flags;
+      const batches = client.batches({ status, name, label, owner, ...(mine === true && { mine: 'true' }) });
+      const filters = {
+        '--status': flags.status,
+        '--name': flags.name,
+        '--label': flags.label,
+        '--owner': flags.owner,
+        '--mine': mine,
+      };
       await printList(flags.output, batches, {
         columns: studyColumns(systemClock.now()),
         nameOf: ({ id }) => id,

@@ -123,6 +123,7 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
     config_hash: c.configHash,
     created_at: timestamp(c.createdAtMs),
   };
+  if (c.owner !== undefined) batch.owner = c.owner;
   if (c.designHash !== undefined) batch.design_hash = c.designHash;
   if (c.startedAtMs !== undefined) batch.started_at = timestamp(c.startedAtMs);
   // A cancellation sets the time before the last active run has ended.
@@ -161,7 +162,9 @@ const isRelease = ({ canaryBatch, releasedAtMs }: BatchState['context'], atMs: n
 
 export function toBatchHistory({ value, context: c }: BatchState): BatchHistory {
   const { entries, omitted } = c.history ?? { entries: [], omitted: 0 };
-  const events: BatchHistory['events'] = [{ at: timestamp(c.createdAtMs), type: 'submitted' }];
+  const events: BatchHistory['events'] = [
+    { at: timestamp(c.createdAtMs), type: 'submitted', ...(c.owner !== undefined && { by: c.owner }) },
+  ];
   const add = (atMs: number, event: Omit<BatchHistory['events'][number], 'at'>): void =>
     void events.push({ at: timestamp(atMs), ...event });
   // A study may be paused before its first run is claimed.

@@ -47,7 +47,7 @@ export class MeasuredTurns extends Turns {
     this.#observe = observe;
   }
 
-  override runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
+  override runNow<T>(operation: string, body: (turn: Turn) => T, actor?: string): { value: T; written: Promise<void> } {
     const startedMs = stopwatch();
     this.#latest.changes = NO_CHANGES;
     const report = (outcome: TurnOutcome): TurnReport => {
@@ -56,7 +56,7 @@ export class MeasuredTurns extends Turns {
     };
     let result: { value: T; written: Promise<void> };
     try {
-      result = super.runNow(operation, body);
+      result = super.runNow(operation, body, actor);
     } catch (error) {
       const isRefusal = error instanceof SimbatchError && error.code !== 'internal';
       this.#observe(isRefusal ? { ...report('refused'), code: error.code } : report('fault'));

@@ -21,6 +21,8 @@ import type { Clock } from '../../../base/clock.ts';
 /** A running turn, as its operation uses it. */
 export interface Turn {
   readonly now: number;
+  /** The name of the client on whose behalf it runs; undefined where no credential is needed, and for the coordinator itself. */
+  readonly actor: string | undefined;
   /** Returns the current state at an address, or undefined. */
   state<K extends Kind>(kind: K, id: string): StateOf[K] | undefined;
   /** Returns true when the actor would take the event. */
@@ -60,6 +62,15 @@ export interface TurnListener {
 /** The limit on rounds of fact delivery in one turn; more indicate a loop in the wiring. */
 const MAX_ROUNDS = 100;
 
+interface TurnParts {
+  directory: Directory;
+  groupCommit: GroupCommit;
+  clock: Clock;
+  registry: Registry;
+  transitionLog: TransitionLog;
+  listener: TurnListener;
+}
+
 export class Turns {
   readonly #directory: Directory;
   readonly #groupCommit: GroupCommit;
@@ -70,20 +81,22 @@ export class Turns {
   #facts: Fact[] = [];
   #refusal: SimbatchError | undefined;
 
-  constructor(parts: {
-    directory: Directory;
-    groupCommit: GroupCommit;
-    clock: Clock;
-    registry: Registry;
-    transitionLog: TransitionLog;
-    listener: TurnListener;
-  }) {
+  /** The parts that it was made of. */
+  readonly parts: TurnParts;
+
+  constructor(parts: TurnParts) {
+    this.parts = parts;
     this.#directory = parts.directory;
     this.#groupCommit = parts.groupCommit;
     this.#clock = parts.clock;
     this.#registry = parts.registry;
     this.#transitionLog = parts.transitionLog;
     this.#listener = parts.listener;
+  }
+
+  /** The name of the client on whose behalf all of them run. */
+  get actor(): string | undefined {
+    return undefined;
   }
 
   /** Refuses every later turn with this error. */
@@ -107,10 +120,11 @@ export class Turns {
   }
 
   /** Like `run`, but returns the value at once, with a promise that resolves when its changes are on disk. */
-  runNow<T>(operation: string, body: (turn: Turn) => T): { value: T; written: Promise<void> } {
+  runNow<T>(operation: string, body: (turn: Turn) => T, actor?: string): { value: T; written: Promise<void> } {
     const refusal = this.#refusal ?? this.#groupCommit.failure;
     if (refusal !== undefined) throw refusal;
     const running = new RunningTurn(this.#directory, this.#registry, this.#groupCommit, this.#clock.now(), this.#facts);
+    running.actor = actor;
     let value: T;
     try {
       value = body(running);
@@ -166,6 +180,7 @@ export class Turns {
 
 class RunningTurn implements Turn {
   readonly now: number;
+  actor: string | undefined;
   /** The touched actors, each once: a touched actor is new or has its previous snapshot in `before`. */
   readonly touched: Activation[] = [];
   readonly puts = new Map<string, string | null>();

@@ -14,6 +14,7 @@ import { batchOrThrow } from '../../kernel/records/lookup.ts';
 import { readBatch } from '../../kernel/records/read-batch.ts';
 import { versionOf } from '../../kernel/records/study-version.ts';
 import { once } from '../../kernel/turn/idempotency.ts';
+import { byActor } from '../../kernel/turn/acting-turns.ts';
 import type { Turn } from '../../kernel/turn/turn.ts';
 import { refuse, rememberedAnswer, type DeriveParts, type GrowthOptions } from './derive.ts';
 
@@ -100,7 +101,8 @@ function extended(
   runs: number,
   warnings: SubmissionWarning[],
 ): ExtendResponse {
-  for (const { batchId } of extendable) turn.send('batch', batchId, { type: 'EXTEND', runs, now: turn.now });
+  for (const { batchId } of extendable)
+    turn.send('batch', batchId, { type: 'EXTEND', runs, ...byActor(turn), now: turn.now });
   turn.deliverFacts();
   const [first] = extendable;
   const { context } = batchOrThrow(turn, first!.batchId);
