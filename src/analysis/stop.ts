@@ -20,9 +20,20 @@ export function limitedToStop(table: RunTable, submission: Stopping): RunTable {
   return settledRows < runsOf(table) ? { ...table, settledRows, stoppedBy: rule } : table;
 }
 
-/** Infinity where a requirement is not settled, or where no run was cancelled: the verdicts then have all runs beside them. */
+/**
+ * The table that requirements are judged on. A study that stopped at its precision, or in its cells, is judged up to there: runs that were cancelled are not
+ * unknown ones, and those that ended by chance decide nothing. A requirement of other studies takes no run after its own decision.
+ */
+export const judgedUpToStop = (table: RunTable, submission: Stopping): RunTable =>
+  submission.policy?.stop_when === 'precise' || table.cells !== undefined ? limitedToStop(table, submission) : table;
+
+/**
+ * Infinity where a requirement is not settled, or where no run was cancelled: the verdicts then have all runs beside them. Cells of scenarios take runs
+ * after the decision of the study, so that these end at the stop in any case.
+ */
 function rowsToSettle(table: RunTable, submission: Stopping): number {
-  if (!table.classes.includes(CLASS_CODES.cancelled) && absentCancelled(table) === 0) return Infinity;
+  if (table.cells === undefined && !table.classes.includes(CLASS_CODES.cancelled) && absentCancelled(table) === 0)
+    return Infinity;
   const requirements = requirementsOf(submission);
   const rows = requirements.map((it) => judgedRows(table, it, requirements));
   return rows.length > 0 && rows.every((it) => it !== null) ? Math.max(...rows) : Infinity;

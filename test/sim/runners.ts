@@ -130,7 +130,7 @@ export class SimRunner {
         memory_gb: 0,
         gpu_available: false,
         supported_simulation_types: [],
-        features: ['histories'],
+        features: ['histories', 'scenarios'],
       },
       heartbeat_interval_secs: 5,
       holding: this.#holding(),

@@ -11,8 +11,10 @@ import type {
   BatchSubmission,
   Precision,
   RequirementVerdict,
+  Scenarios,
   Uuid,
 } from '../../src/contract/types.ts';
+import { cellCount } from '../../src/domain/scenarios/cells.ts';
 import { tableOf } from '../analysis/tables.ts';
 import { all } from '../support/scene.ts';
 import { study } from '../support/studies.ts';
@@ -50,15 +52,21 @@ interface End {
 const inShort = ({ verdict, passed, failed, unknown, settled_at_run_id: at }: RequirementVerdict): string =>
   `${verdict} ${passed}/${failed}/${unknown} at ${at}`;
 
-async function play(seed: number, goals: Partial<BatchSubmission>, design: Design): Promise<End> {
+async function play(
+  seed: number,
+  goals: Partial<BatchSubmission>,
+  design: Design,
+  scenarios: Scenarios | undefined,
+): Promise<End> {
   const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
   // Failures that are retried: a run ends as its simulation does.
   stage.failReasons = ['exit', 'signal'];
   await stage.begin();
   await stage.calm();
-  const config = { monte_carlo: design };
-  const submission = study({ runs: RUNS, maxRetries: 1000, maxParallelJobs: dice.int(8), config });
+  const config = { monte_carlo: design, ...(scenarios === undefined ? {} : { scenarios }) };
+  const runs = RUNS / cellCount({ scenarios });
+  const submission = study({ runs, maxRetries: 1000, maxParallelJobs: dice.int(8), config });
   const key = { idempotencyKey: 'key', bodyDigest: 'key' };
   const { batch_id } = await stage.api.submit({ ...submission, ...goals }, key);
   const runners = Array.from({ length: 1 + dice.int(5) }, (_, at) => new SimRunner(stage, `r${at}`, dice.chance(0.5)));
@@ -112,9 +120,14 @@ function reachedAt(precision: readonly Precision[], replicateRuns?: number): num
 }
 
 /** Plays a study and compares its histories. */
-async function compared(goals: Partial<BatchSubmission>, stop: number, design: Design = {}): Promise<End> {
+async function compared(
+  goals: Partial<BatchSubmission>,
+  stop: number,
+  design: Design = {},
+  scenarios?: Scenarios,
+): Promise<End> {
   const ends: End[] = [];
-  for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed, goals, design));
+  for (let seed = 1; seed <= SEEDS; seed += 1) ends.push(await play(seed, goals, design, scenarios));
   const comparable = ends.filter((it) => it.failed === 0);
   expect(comparable.length, 'histories in which no run was lost for good').to.be.above(SEEDS / 2);
   for (const [at, end] of comparable.entries()) {
@@ -135,6 +148,19 @@ describe('sim/stopping', () => {
     const policy = { stop_when: 'settled' as const };
     const end = await compared({ requirements: REQUIREMENTS, policy }, Math.max(...expected));
     expect(end.verdicts.map((it) => Number(it.split(' at ')[1]))).to.deep.equal(expected);
+  });
+
+  it(`stops at the same run in ${SEEDS} histories of a study with scenarios`, async function () {
+    this.timeout(0);
+    const tests = [0, 1].map(() => new SequentialVerdict(0.5, 0.9));
+    let stop = -1;
+    for (let run = 0; stop < 0; run++) {
+      tests[run % 2]!.take(missOf(run) < 50 ? 'pass' : 'fail', run);
+      if (tests.every((it) => it.verdict === 'met')) stop = run;
+    }
+    const goals = { requirements: [REQUIREMENTS[0]!], policy: { stop_when: 'settled' as const } };
+    const end = await compared(goals, stop, {}, { site: { north: {}, south: {} } });
+    expect(end.verdicts).to.deep.equal([]);
   });
 
   it(`stops at the same run with the same intervals in ${SEEDS} histories of a study that is to be precise`, async function () {

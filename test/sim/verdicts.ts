@@ -1,5 +1,7 @@
 /** The verdicts on disk, compared with those that the runs on disk give: counted here anew, along the complete prefix. */
 import type { BatchContext } from '../../machines/batch.ts';
+import { CellsProgress, type CellsState } from '../../src/analysis/requirements/cells/cells-progress.ts';
+import { type ParsedRequirement, parseRequirement } from '../../src/analysis/requirements/requirement.ts';
 import { SequentialTest } from '../../src/analysis/requirements/sequential-test.ts';
 import { precisionsOf } from '../../src/analysis/precision/planning.ts';
 import { isPrecise, sequenceOf } from '../../src/analysis/precision/precision.ts';
@@ -11,6 +13,7 @@ import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
 import { amended } from '../../src/domain/identity/judgement.ts';
+import { cellsOf } from '../../src/domain/scenarios/cells.ts';
 import { replicateRunsOf } from '../../src/domain/sampling/replicates.ts';
 import { insist } from './acknowledged.ts';
 import { missOf } from './runners.ts';
@@ -26,7 +29,10 @@ interface Count {
 }
 
 /** The state of a requirement after these ended runs, by the definition of the sequential test. */
-function judged({ probability, confidence = 0.95 }: Requirement, runs: readonly (readonly [number, string])[]): Count {
+function judgedAlone(
+  { probability, confidence = 0.95 }: Requirement,
+  runs: readonly (readonly [number, string])[],
+): Count {
   const test = new SequentialTest(probability, confidence);
   const count: Count = { passed: 0, failed: 0, unknown: 0, verdict: null, settled_at_run_id: null };
   for (const [runId, status] of runs) {
@@ -41,6 +47,19 @@ function judged({ probability, confidence = 0.95 }: Requirement, runs: readonly 
   }
   return count;
 }
+
+/** Likewise in the cells of a study: by the class of the product, which has tests of its own by the definition. */
+const judgedInCells =
+  ({ config }: BatchSubmission) =>
+  (requirement: Requirement, runs: readonly (readonly [number, string])[]): CellsState => {
+    const parsed = parseRequirement({ ...requirement, look: 'continuous' }) as ParsedRequirement;
+    const progress = new CellsProgress(parsed, requirement, cellsOf(config)!);
+    for (const [runId, status] of runs) {
+      const ended = missOf(runId) < 50 && status === 'Completed' ? 'pass' : 'fail';
+      progress.take(status === 'Completed' || status === 'Terminated' ? ended : 'unknown', runId);
+    }
+    return progress.toJSON();
+  };
 
 /** The runs of the complete prefix with their statuses; `Terminated` for an early termination. */
 function prefixOf(c: BatchContext, submission: BatchSubmission, jobs: Jobs): [runId: number, status: string][] {
@@ -62,11 +81,12 @@ export function checkVerdicts(
   { jobs }: { jobs: Jobs },
 ): void {
   const isOver = isTerminal(value);
-  if ((c.requirements ?? 0) === 0 && c.stopWhen !== 'precise') return;
+  if ((c.requirements ?? 0) === 0 && c.stopWhen === undefined) return;
   const submission = amended(decodeSubmission(disk.get(keys.submission(c.batchId)) as string).submission, c);
   const { requirements = [], policy } = submission;
   const prefix = prefixOf(c, submission, jobs);
   const isContinuous = policy?.stop_when !== undefined;
+  const judged = submission.config.scenarios === undefined ? judgedAlone : judgedInCells(submission);
   if (policy?.stop_when === 'precise') checkPrecision(disk, { value, context: c }, submission, prefix);
   else if (c.settledAtRunId !== undefined) {
     insist(isContinuous, () => `batch ${c.batchId} was stopped without a rule`);

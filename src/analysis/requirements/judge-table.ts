@@ -11,22 +11,25 @@ import {
   statisticRows,
 } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
+import type { Warning } from '../warning.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
+import { decisionOfCells } from './cells/decision.ts';
 import { requirementCourse } from './course.ts';
 import { RequirementProgress } from './progress.ts';
 import { outcomeReader, parseRequirement } from './requirement.ts';
 
 /**
  * The verdict on one requirement. While runs are open it depends on the complete prefix alone.
- * `study`: the requirements among which are those that it names.
+ * `study`: the requirements among which are those that it names. `limits`: of the study, beside those of the table.
  * @throws RangeError when the requirement is not usable; the message begins with the member's name.
  */
 export function judgeTable(
   table: RunTable,
   requirement: Requirement,
   study: readonly Requirement[] = [],
+  limits: readonly Warning[] = [],
 ): RequirementAnswer {
-  return judged(table, requirement, study).answer();
+  return judged(table, requirement, study, limits).answer();
 }
 
 /** Judges a requirement like `judgeTable`, and returns the course of its bounds too. @throws RangeError as `judgeTable` */
@@ -46,11 +49,17 @@ export function judgeTableWithCourse(
 
 /** The number of first rows up to the run that decided the sequential test; null where it has not decided. */
 export function judgedRows(table: RunTable, requirement: Requirement, study: readonly Requirement[]): number | null {
+  if (table.cells !== undefined) return decisionOfCells(table, table.cells, requirement, study)?.rows ?? null;
   const { runs, isSettled } = judged(table, requirement, study);
   return isSettled ? runs : null;
 }
 
-function judged(table: RunTable, requirement: Requirement, study: readonly Requirement[]) {
+function judged(
+  table: RunTable,
+  requirement: Requirement,
+  study: readonly Requirement[],
+  others: readonly Warning[] = [],
+) {
   const parsed = parseRequirement(requirement, study);
   if (typeof parsed === 'string') throw new RangeError(`requirement "${requirement.name}" is not usable: ${parsed}`);
   const outcomeOf = outcomeReader(table, parsed);
@@ -64,7 +73,7 @@ function judged(table: RunTable, requirement: Requirement, study: readonly Requi
   const isWhole = runs === table.rows && table.settledRows === undefined && !progress.isSettled;
   const absent = isWhole ? absentCancelled(table) : 0;
   if (absent > 0) progress.takeUnknown(absent);
-  const limits = [...unfinishedWarnings(table), ...dependenceWarnings(table.method)];
+  const limits = [...others, ...unfinishedWarnings(table), ...dependenceWarnings(table.method)];
   const open = runsOf(table) - prefixRuns(table);
   return {
     parsed,

@@ -4,6 +4,7 @@ import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requireAxes } from '../table/cell-tables.ts';
 import { answerOfCells, answerOfPool, judgeCells, rowsByAxes } from './cells/judge-cells.ts';
+import { decisionOfCells } from './cells/decision.ts';
 import { judgeTableWithCourse } from './judge-table.ts';
 
 /**
@@ -37,9 +38,10 @@ export function judgeWithCourse(
     throw new RangeError(`in is for studies with scenarios, and this one has none; leave it out`);
   }
   const cells = judgeCells(table, table.cells, requirement, study);
+  const decision = decisionOfCells(table, table.cells, requirement, study);
   const answer =
     requirement.in === 'pooled'
-      ? answerOfPool(table, table.cells, requirement, study, cells)
-      : answerOfCells(cells, table.cells, requirement.in);
+      ? answerOfPool(table, table.cells, requirement, study, cells, decision)
+      : answerOfCells(cells, table.cells, requirement.in, decision);
   return by === undefined ? answer : { ...answer, by: rowsByAxes(cells, table.cells, by) };
 }

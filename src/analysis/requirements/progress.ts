@@ -39,6 +39,9 @@ type Decision = Pick<
 /** Limits that do not concern a sequential decision: it is a function of the runs before it alone. */
 const OF_LATER_RUNS: ReadonlySet<string> = new Set(['unfinished', 'cancelled']);
 
+/** Limits of a study whose runs decided how many there are. */
+const OF_A_STOP: ReadonlySet<string> = new Set(['stopped', 'settled']);
+
 /** Takes the outcomes of the complete prefix in run order; the answer at any time is a function of these alone. */
 export class RequirementProgress {
   readonly requirement: ParsedRequirement;
@@ -90,7 +93,7 @@ export class RequirementProgress {
     const known = passed + failed;
     // An undecided sequential test whose runs are all in has the bounds of one look at the end, marked as not planned; at a stop, which depends on
     // the runs, bounds of one look do not hold.
-    const isOneLook = decision.verdict === 'not-shown' && !limits.some(({ code }) => code === 'stopped');
+    const isOneLook = decision.verdict === 'not-shown' && !limits.some(({ code }) => OF_A_STOP.has(code));
     const look = isOneLook ? 'once' : requirement.look;
     const [lower, upper] = oneSidedBounds({ passed, failed, unknown }, look, requirement.confidence);
     const answer: Omit<DecidedRequirement, 'sentence'> = {

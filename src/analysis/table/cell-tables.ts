@@ -2,7 +2,7 @@
 import type { BatchConfig, Scenario } from '../../contract/types.ts';
 import { type Cells, cellsOf } from '../../domain/scenarios/cells.ts';
 import { type DesignMethod, methodOfCell } from '../../domain/study/design-method.ts';
-import { type RunTable, type TableCells, type TextColumn, runIdOf } from './run-table.ts';
+import { type RunTable, type TableCells, type TextColumn, runIdOf, statisticRows } from './run-table.ts';
 
 /** The scenarios of the table of a study; undefined where it has none. */
 export function tableCells(config: BatchConfig): TableCells | undefined {
@@ -18,13 +18,14 @@ interface Taken {
   parameters?: boolean;
 }
 
-/** The rows of each cell, in their order. */
+/** The rows of each cell, in their order; of a study that stopped by itself those up to the stop. */
 export function rowsOfCells(table: RunTable, { cells }: TableCells): Uint32Array[] {
   const counts = new Uint32Array(cells.count);
-  for (let row = 0; row < table.rows; row++) counts[cells.cellOf(runIdOf(table, row))]!++;
+  const used = statisticRows(table);
+  for (let row = 0; row < used; row++) counts[cells.cellOf(runIdOf(table, row))]!++;
   const rows = Array.from(counts, (count) => new Uint32Array(count));
   counts.fill(0);
-  for (let row = 0; row < table.rows; row++) {
+  for (let row = 0; row < used; row++) {
     const cell = cells.cellOf(runIdOf(table, row));
     rows[cell]![counts[cell]!++] = row;
   }
@@ -34,6 +35,7 @@ export function rowsOfCells(table: RunTable, { cells }: TableCells): Uint32Array
 /** How many runs after the rows each cell has. */
 function absentOfCells(table: RunTable, { cells }: TableCells): Uint32Array {
   const absent = new Uint32Array(cells.count);
+  if (table.settledRows !== undefined) return absent;
   const { runs = 0, runIdAt } = table.absent ?? {};
   // In the order of runs the cells take turns.
   const first = runIdAt === undefined ? table.rows : undefined;

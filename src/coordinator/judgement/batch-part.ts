@@ -21,9 +21,9 @@ export interface StoredState {
   isStopped: boolean;
 }
 
-/** Whether runs of a batch are judged: it has requirements, or precisions at which it stops. */
+/** Whether runs of a batch are judged: it has requirements on runs that are one sample, or a rule at which it stops. */
 export const isJudged = ({ context: { requirements = 0, stopWhen } }: BatchState): boolean =>
-  requirements > 0 || stopWhen === 'precise';
+  requirements > 0 || stopWhen !== undefined;
 
 /** The state that a judgement stores, or that it was opened with. A judgement that is made again from the first run has stored more than it has. */
 export function storedOf(judgement: StudyJudgement, record?: VerdictsRecord): StoredState {

@@ -129,10 +129,11 @@ export class Judgements {
     return undefined;
   }
 
-  /** The verdict so far on each requirement of each open study. */
+  /** The verdict so far on each requirement of each open study without scenarios. */
   *openVerdicts(): Generator<Verdict> {
     for (const entry of this.#entries.values()) {
       const { judgement, method } = entry;
+      if (!judgement.hasVerdicts) continue;
       const limits = limitsOf(method, entry.state(), judgement);
       for (const at of judgement.study.requirements.keys()) yield judgement.answer(at, limits).verdict;
     }
@@ -286,6 +287,7 @@ export class Judgements {
   async #lastVerdicts(entry: Entry): Promise<RequirementVerdict[]> {
     const limits = limitsOf(entry.method, entry.state(), entry.judgement);
     const verdicts: RequirementVerdict[] = [];
+    if (!entry.judgement.hasVerdicts) return verdicts;
     for (const at of entry.judgement.study.requirements.keys()) {
       const later = this.#parts.share.slice();
       if (later !== undefined) await later;

@@ -2,6 +2,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { type ParsedRequirement, parseRequirement, requirementsOf } from '../../analysis/requirements/requirement.ts';
 import { precisionsOf } from '../../analysis/precision/planning.ts';
+import { cellsOf } from '../../domain/scenarios/cells.ts';
 import { describedOutputs } from '../../domain/runs/described-outputs.ts';
 import { endingConditions } from '../../domain/study/condition.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
@@ -17,10 +18,13 @@ export function openJudgement(
   record: VerdictsRecord | undefined,
   report: (error: unknown) => void,
 ): StudyJudgement {
+  const cells = cellsOf(submission.config);
+  const rules = requirementsOf(submission);
   const study = {
+    ...(cells === undefined ? {} : { scenarios: { cells, rules } }),
     batchId,
     revision,
-    requirements: requirementsOf(submission).map((it, _, all): ParsedRequirement => {
+    requirements: rules.map((it, _, all): ParsedRequirement => {
       const parsed = parseRequirement(it, all);
       if (typeof parsed === 'string')
         throw new Error(`batch ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);

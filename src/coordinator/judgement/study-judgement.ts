@@ -1,9 +1,11 @@
 /** The requirements and precisions of one study, judged run by run along its complete prefix. Pure: no clock, no store. */
 import type { DecidedRequirement } from '../../analysis/requirements/answer.ts';
 import { type PrecisionsState, StudyPrecision } from '../../analysis/precision/study-precision.ts';
+import { CellsProgress, type CellsState } from '../../analysis/requirements/cells/cells-progress.ts';
 import { RequirementProgress, type RequirementState } from '../../analysis/requirements/progress.ts';
 import type { Warning } from '../../analysis/warning.ts';
-import type { PrecisionReached, RequirementVerdict, Uuid } from '../../contract/types.ts';
+import type { PrecisionReached, Requirement, RequirementVerdict, Uuid } from '../../contract/types.ts';
+import type { Cells } from '../../domain/scenarios/cells.ts';
 import type { Judged } from './outcomes.ts';
 import { PendingOutcomes } from './pending-outcomes.ts';
 
@@ -12,7 +14,7 @@ export interface VerdictsRecord {
   /** Length of the prefix that is judged; the runs after it are read again after a restart. */
   judged: number;
   /** States of the requirements, in the order of the study. */
-  requirements: RequirementState[];
+  requirements: (RequirementState | CellsState)[];
   /** The state of the precisions; absent without any, and where it is made again from the first run. */
   precision?: PrecisionsState;
   /** The verdicts of a study that has ended; absent before. */
@@ -31,11 +33,13 @@ export interface JudgedStudy extends Judged {
   runAt(index: number): number;
   /** The units of an output, as declared. */
   units(output: string): string | null;
+  /** The cells of a study with scenarios, with the rules of its requirements; absent without any. */
+  scenarios?: { cells: Cells; rules: readonly Pick<Requirement, 'in' | 'weights'>[] };
 }
 
 export class StudyJudgement {
   readonly study: JudgedStudy;
-  readonly #progress: readonly RequirementProgress[];
+  readonly #progress: readonly (RequirementProgress | CellsProgress)[];
   /** Absent of a study that does not stop at a precision. */
   readonly #precision: StudyPrecision | undefined;
   readonly #pending: PendingOutcomes;
@@ -51,7 +55,12 @@ export class StudyJudgement {
     const { requirements, precisions } = study;
     // Quantiles keep their values in memory alone: such a study is judged from its first run again.
     const known = precisions.length > 0 && record?.precision === undefined ? undefined : record;
-    this.#progress = requirements.map((it, at) => new RequirementProgress(it, known?.requirements[at]));
+    this.#progress = requirements.map((it, at) => {
+      const state = known?.requirements[at];
+      if (study.scenarios === undefined) return new RequirementProgress(it, state as RequirementState | undefined);
+      const { cells, rules } = study.scenarios;
+      return new CellsProgress(it, rules[at]!, cells, state as CellsState);
+    });
     this.#precision = precisions.length === 0 ? undefined : new StudyPrecision(precisions, known?.precision);
     this.#pending = new PendingOutcomes(requirements.length, precisions.length);
     this.#prefix = known?.judged ?? 0;
@@ -85,6 +94,11 @@ export class StudyJudgement {
   /** True when every run is judged, or no further run has to be. */
   get isDone(): boolean {
     return this.#prefix >= this.study.runs || this.isStopped;
+  }
+
+  /** True of a study whose verdicts are computed here; otherwise where they are decided is, for its stop alone. */
+  get hasVerdicts(): boolean {
+    return this.study.scenarios === undefined;
   }
 
   /** The number of settled requirements. */
@@ -133,7 +147,7 @@ export class StudyJudgement {
   /** Takes the cancelled runs from this index on, up to the next one with an outcome. */
   #skip(index: number): boolean {
     const count = Math.min(this.#pending.absentFrom(index), this.study.runs - index);
-    for (const progress of this.#progress) progress.takeUnknown(count);
+    for (const progress of this.#progress) progress.takeUnknown(count, (at) => this.study.runAt(index + at));
     this.#precision?.takeCancelled(this.study.runAt(index));
     this.#advanceTo(index + count);
     return true;
@@ -153,10 +167,11 @@ export class StudyJudgement {
 
   /**
    * The verdict on one requirement so far, with these limits of the study; computed when it may have changed. It takes up to
-   * 0.2 ms.
+   * 0.2 ms. @throws Error of a study with scenarios, whose verdicts are an analysis of all of its cells
    */
   answer(at: number, limits: readonly Warning[]): DecidedRequirement {
     const progress = this.#progress[at]!;
+    if (progress instanceof CellsProgress) throw new Error('verdicts in cells are computed by the analysis');
     const open = this.#open;
     const key = JSON.stringify(limits);
     const known = this.#answers[at];

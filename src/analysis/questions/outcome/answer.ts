@@ -6,7 +6,7 @@ import { precisionsOf } from '../../precision/planning.ts';
 import { concludedQuestion } from '../../question.ts';
 import { jointRare } from '../../rare/answer/of-study.ts';
 import { requirementsOf } from '../../requirements/requirement.ts';
-import { limitedToStop } from '../../stop.ts';
+import { judgedUpToStop } from '../../stop.ts';
 import { unitsOfOutputs } from '../../table/answered-study.ts';
 
 export const answer = concludedQuestion({
@@ -20,9 +20,7 @@ export const answer = concludedQuestion({
   joinsRepeats: () => true,
   answer(study) {
     const { table, submission, moves } = study;
-    // Of a study that stopped at its precision the runs after the stop are left out.
-    const isPrecise = submission.policy?.stop_when === 'precise';
-    const used = isPrecise ? limitedToStop(table, submission) : table;
+    const used = judgedUpToStop(table, submission);
     const found = studyEvidence(
       used,
       requirementsOf(submission),

@@ -10,7 +10,7 @@ import { question } from '../../question.ts';
 import { withRareVerdict } from '../../rare/answer/verdict.ts';
 import { requirementsOf } from '../../requirements/requirement.ts';
 import { judgeStudy } from '../../requirements/verdicts.ts';
-import { limitedToStop } from '../../stop.ts';
+import { judgedUpToStop } from '../../stop.ts';
 import { type AnsweredStudy, requireOutput } from '../../table/answered-study.ts';
 import type { RunTable } from '../../table/run-table.ts';
 
@@ -44,9 +44,7 @@ export const verdicts = question({
   },
 });
 
-/** A study that stopped at its precision is judged up to there: its cancelled runs are not unknown ones. */
-const tableOf = ({ table, submission }: AnsweredStudy): RunTable =>
-  submission.policy?.stop_when === 'precise' ? limitedToStop(table, submission) : table;
+const tableOf = ({ table, submission }: AnsweredStudy): RunTable => judgedUpToStop(table, submission);
 
 /** The requirement of a query; undefined for those of the study. @throws RangeError for a part of one */
 function requirementIn(asked: QueryOf<typeof query>): Requirement | undefined {

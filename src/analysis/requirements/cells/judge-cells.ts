@@ -17,6 +17,8 @@ import type { RunTable, TableCells } from '../../table/run-table.ts';
 import type { Warning } from '../../warning.ts';
 import { requirementClaim, shareInPercent } from '../../wording.ts';
 import { cellTables, groupCells } from '../../table/cell-tables.ts';
+import { unfinishedWarnings } from '../../table/header.ts';
+import type { CellsDecision } from './decision.ts';
 
 /** A cell with its verdict and what it is called. */
 export interface JudgedCell {
@@ -37,7 +39,8 @@ export function judgeCells(
   const outputs = new Set([requirement, ...study].flatMap((it) => it.output ?? []));
   const tables = cellTables(table, of, { outputs, parameters: false });
   const cells: JudgedCell[] = [];
-  const judge = (it: RunTable, one: Requirement) => judgeTable(it, one, study) as JudgedCell['answer'];
+  const limits = table.settledRows === undefined ? [] : unfinishedWarnings(table);
+  const judge = (it: RunTable, one: Requirement) => judgeTable(it, one, study, limits) as JudgedCell['answer'];
   for (const it of tables) {
     const answer = judge(it, requirement);
     const { look, verdict, settled } = answer;
@@ -104,6 +107,7 @@ export function answerOfCells(
   cells: readonly JudgedCell[],
   of: TableCells,
   rule: CellRule | undefined,
+  decision: CellsDecision | null = null,
 ): JudgedRequirement {
   const answers = cells.map((it) => it.answer);
   const first = answers[0]!;
@@ -115,7 +119,8 @@ export function answerOfCells(
     (least, it) => (least === undefined || it.answer.estimate! < least.answer.estimate! ? it : least),
     undefined,
   );
-  const verdict = verdictOf(cells);
+  // The first decision is final, although the cells of a study that does not stop are judged further.
+  const verdict = decision?.verdict ?? verdictOf(cells);
   const counts = {
     of: cells.length,
     met: count(({ answer }) => answer.verdict === 'met'),
@@ -137,8 +142,8 @@ export function answerOfCells(
     upper: rule === 'worst' ? leastUpper(answers) : Math.min(...answers.map((it) => it.upper)),
     ...(rule === undefined ? {} : { in: rule }),
     verdict,
-    settled: null,
-    settled_at_run_id: null,
+    settled: decision === null ? null : 'sequential',
+    settled_at_run_id: decision?.runId ?? null,
     log_e_met: null,
     log_e_violated: null,
     more_clean_runs: null,
@@ -162,21 +167,24 @@ export function answerOfPool(
   requirement: Requirement,
   study: readonly Requirement[],
   cells: readonly JudgedCell[],
+  decision: CellsDecision | null,
 ): JudgedRequirement {
   const parsed = parseRequirement(requirement, study) as ParsedRequirement;
-  const shares = pooledShares(table, of, cellWeights(of, requirement.weights), outcomeReader(table, parsed));
+  const shares = pooledShares(table, of, cellWeights(of.cells, requirement.weights), outcomeReader(table, parsed));
   const { probability, confidence } = parsed;
   const [lower, upper] = [lowerMean(shares.least, confidence), upperMean(shares.greatest, confidence)];
   const estimate = shares.known.count === 0 ? null : shares.known.sum / shares.known.count;
   const decided = lower >= probability ? 'met' : upper < probability ? 'violated' : 'not-shown';
-  const verdict = shares.open > 0 ? 'open' : decided;
-  const answer = { ...answerOfCells(cells, of, 'pooled'), estimate, lower, upper, verdict } as const;
+  const verdict = decision?.verdict ?? (shares.open > 0 ? 'open' : decided);
+  const answer = { ...answerOfCells(cells, of, 'pooled', decision), estimate, lower, upper, verdict } as const;
   const claim = `${requirementClaim(answer)} with pooled probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
   const samples = `${plural(shares.least.count, 'sample')} of ${plural(cells.length, 'cell')}`;
   const unknown = shares.least.count - shares.known.count;
   const bounds = `${verdict === 'not-shown' ? 'not shown' : verdict}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
   return { ...answer, sentence: unknown === 0 ? bounds : `${bounds}, ${unknown} of them with unknown cells` };
 }
+
+const OF_ALL_CELLS: ReadonlySet<string> = new Set(['not-independent', 'settled', 'stopped']);
 
 /** The limits of the cells, each once, with the cell where it is not that of all. */
 function warningsOf(cells: readonly JudgedCell[], of: TableCells): Warning[] {
@@ -190,7 +198,7 @@ function warningsOf(cells: readonly JudgedCell[], of: TableCells): Warning[] {
   return [...byCode].map(([code, { message, cells: its }]) => {
     const first = scenarioText(of.cells.scenarioOf(its[0]!));
     const where = its.length === 1 ? `in ${first}` : `in ${its.length} of ${cells.length} cells, such as ${first}`;
-    const isOfAll = its.length === cells.length && code === 'not-independent';
+    const isOfAll = its.length === cells.length && OF_ALL_CELLS.has(code);
     return { code, message: isOfAll ? message : `${where}: ${message}` };
   });
 }

@@ -4,8 +4,8 @@
  * stakes b of prod (1 + b (V_i - m)) is a martingale that begins at 1 (Ville 1939; Waudby-Smith and Ramdas, JRSS B 86 (2024) 1).
  */
 import type { RunTable, TableCells } from '../../table/run-table.ts';
-import { runIdOf } from '../../table/run-table.ts';
-import { type Weights, weightsOf } from '../../../domain/scenarios/cells.ts';
+import { runIdOf, statisticRows } from '../../table/run-table.ts';
+import { type Cells, type Weights, weightsOf } from '../../../domain/scenarios/cells.ts';
 import type { Outcome } from '../requirement.ts';
 
 /** Values in [0, 1] with the number of times that each occurs. */
@@ -15,8 +15,7 @@ export class CountedValues {
   sum = 0;
 
   add(value: number, times = 1): void {
-    // Sums of the same weights in another order are one value, and never beyond 1.
-    const rounded = Math.min(1, Math.max(0, Math.round(value * 1e12) / 1e12));
+    const rounded = shareOf(value);
     this.#counts.set(rounded, (this.#counts.get(rounded) ?? 0) + times);
     this.count += times;
     this.sum += rounded * times;
@@ -44,8 +43,47 @@ export class CountedValues {
       for (const [value, count] of this.#counts) sum += count * Math.log1p(bet * (value - m));
       return sum;
     });
-    const top = Math.max(...logs);
-    return top + Math.log(logs.reduce((sum, it) => sum + Math.exp(it - top), 0) / logs.length);
+    return logMean(logs);
+  }
+}
+
+/** Sums of the same weights in another order are one value, and never beyond 1. */
+const shareOf = (value: number): number => Math.min(1, Math.max(0, Math.round(value * 1e12) / 1e12));
+
+/** The logarithm of the average of numbers that are given as logarithms. */
+function logMean(logs: readonly number[]): number {
+  const top = Math.max(...logs);
+  return top + Math.log(logs.reduce((sum, it) => sum + Math.exp(it - top), 0) / logs.length);
+}
+
+/** The capital of bets that a mean is above, and below, one place, sample after sample: each exceeds 1 / a with a chance of a at most, whenever one looks. */
+export class PooledCapital {
+  readonly #m: number;
+  readonly #logs: [above: number[], below: number[]];
+
+  /** `logs`: from `toJSON`, to continue after a restart. */
+  constructor(m: number, logs?: [above: number[], below: number[]]) {
+    this.#m = m;
+    this.#logs = logs ?? [STAKES.map(() => 0), STAKES.map(() => 0)];
+  }
+
+  /** Takes the shares of a sample: with its unknown cells failed, and with them passed. */
+  take(least: number, greatest: number): void {
+    const m = this.#m;
+    const [below, above] = [shareOf(greatest) - m, shareOf(least) - m];
+    for (const [at, stake] of STAKES.entries()) {
+      this.#logs[0][at]! += Math.log1p((stake / m) * above);
+      this.#logs[1][at]! += Math.log1p((-stake / (1 - m)) * below);
+    }
+  }
+
+  /** ln of both. */
+  logs(): { above: number; below: number } {
+    return { above: logMean(this.#logs[0]), below: logMean(this.#logs[1]) };
+  }
+
+  toJSON(): [above: number[], below: number[]] {
+    return this.#logs;
   }
 }
 
@@ -114,7 +152,7 @@ export interface PooledShares {
 }
 
 /** The weights of the cells, which sum to 1. */
-export function cellWeights({ cells }: TableCells, given: Weights = {}): Float64Array {
+export function cellWeights(cells: Cells, given: Weights = {}): Float64Array {
   const weights = weightsOf(cells, given);
   const sum = weights.reduce((all, it) => all + it, 0);
   return weights.map((it) => it / sum);
@@ -145,7 +183,8 @@ export function pooledShares(
   };
   const keyOf = (row: number): number =>
     (table.replicates?.[row] ?? 0) * 2 ** 32 + of.cells.sampleOf(runIdOf(table, row));
-  for (let row = 0; row < table.rows; row++) {
+  const rows = statisticRows(table);
+  for (let row = 0; row < rows; row++) {
     if (row > 0 && keyOf(row) !== keyOf(row - 1)) end();
     const weight = weights[of.cells.cellOf(runIdOf(table, row))]!;
     const outcome = outcomeOf(row);
@@ -154,7 +193,12 @@ export function pooledShares(
     if (outcome === 'pass' || outcome === 'fail') known += weight;
     if (outcome === 'pass') passed += weight;
   }
-  if (table.rows > 0) end();
+  if (table.settledRows !== undefined) {
+    // The sample in which the study stopped has cells that were cancelled, which says nothing about them.
+    if (seen === of.cells.count) end();
+    return shares;
+  }
+  if (rows > 0) end();
   // The runs after the rows are whole samples but for the last, in which the rows end.
   const { runs = 0, class: absent } = table.absent ?? {};
   const rest = Math.ceil(runs / of.cells.count);

@@ -17,6 +17,8 @@ const AT = '/config/scenarios';
 const MOST_COMBINATIONS = 100_000;
 /** Pairs of a requirement and a cell. */
 const MOST_JUDGED = 100_000;
+/** Likewise in a study that stops when they are settled: each has tests of its own, whose state is stored. */
+const MOST_STOPPING = 1_000;
 /** Characters that separate axes and levels in questions. */
 const SEPARATORS = /[,:=]|\p{Cc}/u;
 const RESERVED: ReadonlySet<string> = new Set([...RUN_COLUMN_NAMES, SKIP]);
@@ -43,11 +45,12 @@ const EXCLUDED: readonly { path: readonly string[]; is?: (value: unknown) => boo
   },
   {
     path: ['policy', 'stop_when'],
-    why: 'does not go with scenarios yet: a study with scenarios executes all runs of every cell; leave it out',
+    is: (value) => value === 'precise',
+    why: 'is "precise", and a half-width is that of one sample, which the runs of all cells together are not; use "settled", or submit a study for each cell',
   },
   {
     path: ['policy', 'precision'],
-    why: 'is for `stop_when: precise`, which does not go with scenarios yet; leave it out',
+    why: 'is for `stop_when: precise`, which does not go with scenarios: a half-width is that of one sample; leave it out',
   },
 ];
 
@@ -179,6 +182,11 @@ function sizeFaults(scenarios: Scenarios, axes: readonly Axis[], submission: unk
   if (Array.isArray(requirements) && requirements.length * count > MOST_JUDGED) {
     const detail = `has ${requirements.length} requirements in each of ${count} cells; at most ${MOST_JUDGED} pairs are judged: take requirements or levels out`;
     return [{ pointer: '/requirements', detail }];
+  }
+  const isStopping = member(submission, 'policy', 'stop_when') !== undefined;
+  if (isStopping && Array.isArray(requirements) && requirements.length * count > MOST_STOPPING) {
+    const detail = `is for at most ${MOST_STOPPING} pairs of a requirement and a cell; ${requirements.length} in each of ${count} cells are ${requirements.length * count}: leave it out, or take requirements or levels out`;
+    return [{ pointer: '/policy/stop_when', detail }];
   }
   const weightless = weightlessFaults(requirements, cells);
   if (weightless.length > 0) return weightless;

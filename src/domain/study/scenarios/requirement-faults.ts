@@ -26,11 +26,6 @@ function faultsOf(requirement: unknown, axes: readonly Axis[], pointer: string):
     return weights === undefined ? [] : [{ pointer: `${pointer}/weights`, detail }];
   }
   const faults: Fault[] = [];
-  if (member(requirement, 'look') === 'continuous') {
-    const detail =
-      'is "continuous", which `in: pooled` does not have yet: the pooled share is judged once; leave it out';
-    faults.push({ pointer: `${pointer}/look`, detail });
-  }
   if (member(requirement, 'terminated') === 'exclude') {
     const detail = 'is "exclude", and a pooled share has every cell of every sample; give fail or unknown';
     faults.push({ pointer: `${pointer}/terminated`, detail });

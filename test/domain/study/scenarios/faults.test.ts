@@ -40,6 +40,7 @@ const FAULTS: [what: string, options: Parameters<typeof study>[0], pointer: stri
     'skips every cell',
   ],
   ['10,100 cells', { config: { scenarios: { x: levels(101), y: levels(100) } } }, '', 'has 10100 cells'],
+  ['10,001 cells', { config: { scenarios: { x: levels(73), y: levels(137) } } }, '', 'has 10001 cells'],
   ['a million combinations', { config: { scenarios: { x: levels(1000), y: levels(1000) } } }, '', 'has 1000000 cells'],
   [
     'seven axes',
@@ -91,8 +92,16 @@ const EXCLUDED: [what: string, change: (submission: BatchSubmission) => void, po
   ],
   ['canary', (it) => (it.policy = { canary: 'nominal' }), '/policy/canary'],
   [
-    'stop_when',
+    'a stop at a precision',
     (it) => {
+      it.policy = { stop_when: 'precise', precision: [{ output: 'y', quantity: 'mean', half_width: 1 }] };
+    },
+    '/policy/stop_when',
+  ],
+  [
+    'a stop of more than 1,000 cells',
+    (it) => {
+      it.config.scenarios = { x: levels(1001) };
       it.policy = { stop_when: 'settled' };
       it.requirements = [{ name: 'near', output: 'y', condition: '< 1', probability: 0.5 }];
     },
@@ -142,7 +151,6 @@ const REQUIREMENTS: [what: string, members: object, pointer: string, detail: str
     'in the cells that are not skipped',
   ],
   ['weights without pooled', { in: 'worst', weights: { site: { a: 1, b: 1 } } }, '/weights', '`in: pooled`'],
-  ['a continuous look', { look: 'continuous' }, '/look', 'does not have yet'],
   ['excluded runs', { terminated: 'exclude' }, '/terminated', 'every cell of every sample'],
   ['a negative weight', { weights: { site: { a: -1, b: 2 } } }, '/weights/site/a', ''],
 ];
@@ -182,6 +190,12 @@ describe('domain/study/scenarios/faults', () => {
     expect(plain.map((it) => it.pointer)).to.deep.equal(['/config/monte_carlo/cell_run_ids']);
     const text = studyFaults(study({ config: { scenarios: { site: { a: { mass: 'x' } } } } } as never));
     expect(text[0]?.pointer).to.equal('/config/scenarios/site/a/mass');
+  });
+
+  it('accepts a stop when requirements are settled, pooled ones too', () => {
+    const requirement = { name: 'near', output: 'y', condition: '< 1', probability: 0.5, in: 'pooled' as const };
+    const policy = { stop_when: 'settled' as const };
+    expect(studyFaults(study({ config: { scenarios: TWO }, policy, requirements: [requirement] }))).to.deep.equal([]);
   });
 
   it('accepts 10,000 cells, and a study with names that only levels have', () => {
