@@ -59,7 +59,7 @@ export class StudyJudgement {
       const state = known?.requirements[at];
       if (study.scenarios === undefined) return new RequirementProgress(it, state as RequirementState | undefined);
       const { cells, rules } = study.scenarios;
-      return new CellsProgress(it, rules[at]!, cells, state as CellsState);
+      return new CellsProgress(it, rules[at]!, cells, state);
     });
     this.#precision = precisions.length === 0 ? undefined : new StudyPrecision(precisions, known?.precision);
     this.#pending = new PendingOutcomes(requirements.length, precisions.length);
