@@ -116,7 +116,7 @@ describe('analysis/requirements/cells/cells-progress', () => {
     expect(decisions(pooled, [0.9, 0.9, 0.9])).to.deep.equal({ met: 1000, violated: 0, none: 0 });
   });
 
-  it('judges a study that stopped by the runs up to the stop, whatever else has ended', () => {
+  it('judges a study that stopped by the runs up to the stop, and any other run that has ended changes nothing', () => {
     const submission: Pick<BatchSubmission, 'requirements' | 'policy'> = {
       requirements: [near()],
       policy: { stop_when: 'settled' },

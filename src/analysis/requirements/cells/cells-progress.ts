@@ -33,7 +33,7 @@ interface PoolState {
   known: number;
 }
 
-/** What decides: cells each alone, or their pooled share. */
+/** The cells each alone, or their pooled share: either decides. */
 interface Family {
   /** The decision, if this run brings one. */
   take(outcome: TerminalOutcome, runId: number): Decided | null;
