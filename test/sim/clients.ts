@@ -170,7 +170,10 @@ export class SimClient {
   #submit(submission: { key: string; options: StudyOptions } | undefined): void {
     if (submission === undefined) return;
     const { key, options } = submission;
-    const asked = this.#stage.api.submit(study(options), { idempotencyKey: key, bodyDigest: key });
+    const asked = this.#stage.api.submit(this.#stage.extractions.stored(study(options), key), {
+      idempotencyKey: key,
+      bodyDigest: key,
+    });
     this.#stage.follow(`submits ${key}`, asked, ['unavailable'], {
       onAnswer: ({ batch_id }) => this.#stage.acknowledged.submitted(key, batch_id),
     });

@@ -106,7 +106,7 @@ export function checkFamilies(disk: ReadonlyMap<string, string>, batches: Iterab
 }
 
 /** The runs of a batch that came of another one have the parameters of the same design, run by run. */
-export async function checkParameters({ api, disk }: Stage, batch: Uuid): Promise<void> {
+export async function checkParameters({ api, disk, rounds }: Stage, batch: Uuid): Promise<void> {
   const { parent, samplingScheme } = decodeBatch(disk.get(keys.batch(batch)) as string).context;
   // A canary study has a design of its own.
   if (parent === undefined || parent.relation === 'probe') return;
@@ -121,7 +121,8 @@ export async function checkParameters({ api, disk }: Stage, batch: Uuid): Promis
     ...(replicate == null ? {} : { replicate }),
     ...(replicates == null ? {} : { replicates }),
   };
-  const sampler = studySampler({ ...submission.config, monte_carlo: whole }, seed, samplingScheme);
+  const rowOf = submission.config.adaptive === undefined ? undefined : rounds.rowsOf(parent.batchId);
+  const sampler = studySampler({ ...submission.config, monte_carlo: whole }, seed, samplingScheme, rowOf);
   const listing = await api.jobs({ batch_id: [batch] });
   for await (const chunk of listing.chunks) {
     for (const { id, run_config: it } of chunk) {

@@ -16,6 +16,8 @@ const resultOf = (job_id: Uuid) => ({ ...MEASURED, metadata: { miss: missOf(runI
 
 interface Task extends AttemptRef {
   isStarted: boolean;
+  /** It is a run of an extraction. */
+  extracts: boolean;
   parameters: Readonly<Record<string, number>>;
   /** Set once its simulation has ended. */
   outcome?: Outcome;
@@ -130,7 +132,7 @@ export class SimRunner {
         memory_gb: 0,
         gpu_available: false,
         supported_simulation_types: [],
-        features: ['histories', 'scenarios'],
+        features: ['histories', 'extraction', 'scenarios'],
       },
       heartbeat_interval_secs: 5,
       holding: this.#holding(),
@@ -184,11 +186,11 @@ export class SimRunner {
       return answer;
     });
     this.#ask('claims', checked, [], (answer) => {
-      for (const { job, attempt } of answer.assignments) {
+      for (const { job, attempt, extraction: extracts = false } of answer.assignments) {
         this.#past.push({ job_id: job.id, attempt });
         this.#drop([{ job_id: job.id, attempt }]);
         const { parameters } = job.run_config;
-        this.#tasks.push({ job_id: job.id, attempt, parameters, isStarted: job.status === 'Running' });
+        this.#tasks.push({ job_id: job.id, attempt, parameters, isStarted: job.status === 'Running', extracts });
       }
     });
   }
@@ -199,6 +201,8 @@ export class SimRunner {
       const config = answer.batches[job.batch_id]?.config;
       insist(config !== undefined, () => `a claim came without the configuration of ${job.batch_id}`);
       this.#stage.histories.claimed(job.batch_id, config);
+      this.#stage.extractions.claimed(job.batch_id, config);
+      this.#stage.extractions.checks.claimed(this.id, job.id);
       const seed = config.monte_carlo.seed ?? 0;
       const rowOf = config.adaptive === undefined ? undefined : this.#stage.rounds.rowsOf(job.batch_id);
       const sampler = studySampler(config, seed, undefined, rowOf);
@@ -216,7 +220,7 @@ export class SimRunner {
     const waiting = this.#tasks.filter((it) => !it.isStarted);
     // The others wait for a slot; a liar starts them all the same.
     const next = this.#sometimes(0.1) ? waiting : waiting.slice(0, Math.max(0, this.slots - started.length));
-    const reports = [...started, ...next].map((task) => this.#next(task));
+    const reports = [...started, ...next].flatMap((task) => this.#next(task) ?? []);
     if (reports.length === 0) return;
     if (this.#stage.dice.chance(0.3)) return this.#bulk(reports);
     const report = this.isHonest ? reports : [this.#stage.dice.pick(reports) as OneReport];
@@ -245,12 +249,17 @@ export class SimRunner {
     if (this.#stage.dice.chance(0.5)) this.#die();
   }
 
-  #next(task: Task): OneReport {
+  /** The next report of a task; undefined while the files of an extraction are looked for. */
+  #next(task: Task): OneReport | undefined {
     const { dice } = this.#stage;
     const { job_id, attempt } = task;
     const code = this.#stage.reuse.codeOf(this.id);
     if (!task.isStarted) return { type: 'start', job_id, attempt, ...(code === undefined ? {} : { code }) };
     const { bug } = this.#stage;
+    if (task.outcome === undefined && task.extracts) {
+      this.#extract(task);
+      return undefined;
+    }
     if (task.outcome === undefined && this.#stage.simulation !== undefined)
       this.#spool.put(
         (task.outcome = { job_id, attempt, ...this.#stage.simulation(runIdOf(job_id), attempt, task.parameters) }),
@@ -260,11 +269,33 @@ export class SimRunner {
       const reason = dice.pick(this.#stage.failReasons) ?? 'exit';
       task.outcome =
         this.isHonest || dice.chance(0.6)
-          ? { type: 'complete', job_id, attempt, result: { ...resultOf(job_id), ...this.#stage.histories.of(job_id) } }
+          ? { type: 'complete', job_id, attempt, result: this.#resultOf(task) }
           : { type: 'fail', job_id, attempt, reason, error_message: attempt % 2 === 0 ? 'broke' : 'broke again' };
       if (bug.spool !== 'late') this.#spool.put(task.outcome, { sync: bug.spool !== 'unsynced' });
     } else if (bug.spool === 'late') this.#spool.put(task.outcome, { sync: true });
     return task.outcome;
+  }
+
+  #resultOf({ job_id, attempt }: AttemptRef) {
+    const { histories, extractions } = this.#stage;
+    return { ...resultOf(job_id), ...histories.of(job_id), ...extractions.leave(this.id, job_id, attempt) };
+  }
+
+  /** Asks for the files of the finished run, and computes its outputs of them. */
+  #extract(task: Task): void {
+    const { api, extractions, histories } = this.#stage;
+    const { job_id, attempt } = task;
+    const asked = api.parentFiles(job_id, { runner_id: this.id, attempt });
+    this.#ask('asks for files', asked, ['stale-attempt', 'unknown-job'], (found) => {
+      if (task.outcome !== undefined || !this.#tasks.includes(task)) return;
+      const end = extractions.computed(this.id, job_id, found);
+      const isBroken = this.#sometimes(0.1);
+      if (isBroken)
+        task.outcome = { type: 'fail', job_id, attempt, reason: 'infrastructure', error_message: 'a full disk' };
+      else if (end.type === 'fail') task.outcome = { ...end, job_id, attempt };
+      else task.outcome = { type: 'complete', job_id, attempt, result: { ...end.result, ...histories.of(job_id) } };
+      this.#spool.put(task.outcome, { sync: true });
+    });
   }
 
   /** The next process reports what it finds in the spool, and a failure for what it does not find. */
@@ -337,7 +368,7 @@ export class SimRunner {
     if (lie === undefined) return;
     const { job_id, attempt } = lie;
     if (dice.chance(0.2)) this.#report({ type: 'start', job_id, attempt });
-    else if (dice.chance(0.5)) this.#report({ type: 'complete', job_id, attempt, result: resultOf(job_id) });
+    else if (dice.chance(0.5)) this.#report({ type: 'complete', job_id, attempt, result: this.#resultOf(lie) });
     else this.#report({ type: 'fail', job_id, attempt, reason: 'exit', error_message: 'broke' });
   }
 
@@ -351,6 +382,15 @@ export class SimRunner {
       allowed,
       {},
     );
+  }
+
+  /** It is restarted, and honest from now on. */
+  reform(): void {
+    this.isHonest = true;
+    this.#life += 1;
+    this.#tasks = [];
+    this.#isRegistered = false;
+    this.#silentFor = 0;
   }
 
   get isIdle(): boolean {

@@ -15,6 +15,7 @@ import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
 import { checkListed } from './listed.ts';
+import { SimExtractions } from './extractions.ts';
 import { SimHistories } from './histories.ts';
 import { checkReuse, SimReuse } from './reuse.ts';
 import { checkOrphans, SimRounds } from './rounds.ts';
@@ -45,6 +46,9 @@ export interface Tally {
   powerLosses: number;
   answers: number;
   refusals: Record<string, number>;
+  /** Runs of extractions that were computed, and those whose files were gone. */
+  extracted: number;
+  gone: number;
 }
 
 interface Handlers<T> {
@@ -71,6 +75,7 @@ export class Stage {
   readonly rounds: SimRounds;
   readonly reuse: SimReuse;
   readonly histories = new SimHistories();
+  readonly extractions: SimExtractions;
   readonly runnerIds: string[] = [];
   /** How often each runner was resumed, counted when asked. */
   readonly resumes = new Map<string, number>();
@@ -80,7 +85,7 @@ export class Stage {
   readonly ahead = new Map<string, number>();
   /** How often each runner sent a registration. */
   readonly registrations = new Map<string, number>();
-  readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
+  readonly tally: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {}, extracted: 0, gone: 0 };
   readonly #memory = new Memory();
   readonly bug: Bug;
   /** The reasons of failures that runners draw. */
@@ -105,6 +110,7 @@ export class Stage {
     this.#world = new SimulatedClock({ seed });
     this.rounds = new SimRounds(this);
     this.reuse = new SimReuse(this);
+    this.extractions = new SimExtractions(this);
   }
 
   now(): number {
@@ -143,6 +149,7 @@ export class Stage {
       // A level at which few failures suffice.
       quarantine: 0.9,
       ...(this.notifications === undefined ? {} : { notifications: this.notifications }),
+      ...this.extractions.options,
     }).catch((error: unknown) => {
       throw new Violation(`the next process does not open: ${String(error)}`);
     });
@@ -216,6 +223,7 @@ export class Stage {
     checkOrphans(this.disk);
     checkReuse(this.disk);
     checkListed(this.disk);
+    this.extractions.checks.check();
   }
 
   /** Ends this coordinator, mostly by a crash, and opens the next one on the same disk. */
@@ -254,16 +262,17 @@ export async function play(seed: number, bug: Bug = {}, interpreter: Interpreter
     client.act();
     stage.rounds.act();
     stage.reuse.act();
-    for (const runner of runners) if (dice.chance(0.6)) runner.act();
+    stage.extractions.act();
+    for (const runner of runners) if (dice.chance(0.6) && !stage.extractions.hasLeft(runner.id, step)) runner.act();
     if (dice.chance(0.02)) await stage.restart();
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4000));
   }
-  await finish(stage);
+  await finish(stage, stage.extractions.comeBack(runners));
   return { tally: stage.tally, disk: stage.disk };
 }
 
-/** Ends the faulty runners; honest runners must be able to finish every study. */
-export async function finish(stage: Stage): Promise<void> {
+/** Ends the faulty runners; honest runners must be able to finish every study, with those of the faulty ones that become honest. */
+export async function finish(stage: Stage, reformed: readonly SimRunner[] = []): Promise<void> {
   await stage.calm();
   stage.acknowledged.pausedBatches.clear();
   for (const id of stage.unfinished()) {
@@ -271,9 +280,13 @@ export async function finish(stage: Stage): Promise<void> {
     await stage.api.releaseBatch(id);
     if (decodeBatch(stage.disk.get(`!batch!${id}`)!).context.growing === true) await stage.api.closeBatch(id);
   }
-  const honest = [0, 1].map((at) => new SimRunner(stage, `honest${at}`, true));
+  if (reformed.length > 0) stage.acknowledged.drained.clear();
+  const honest = [...[0, 1].map((at) => new SimRunner(stage, `honest${at}`, true)), ...reformed];
   for (let step = 0; stage.unfinished().length > 0; step += 1) {
+    if (step === STEPS_TO_FINISH - 10 && reformed.length > 0) await stage.extractions.giveUp();
     insist(step < STEPS_TO_FINISH, () => `${stage.unfinished().length} batches do not come to their end`);
+    // One of them has files that no other has: its quarantine is ended, too.
+    if (step % 10 === 0) for (const { id } of reformed) await stage.api.resume(id).catch(() => {});
     for (const runner of honest) runner.act();
     await stage.step(5000);
   }
@@ -281,6 +294,7 @@ export async function finish(stage: Stage): Promise<void> {
   await stage.step(150_000);
   for (const { id, drained_until: until = '9999' } of (await stage.api.runners({})).runners)
     insist(Date.parse(until) > stage.now(), () => `the drain of runner ${id} has not ended at ${until}`);
+  await stage.extractions.checkLists();
   for (const id of stage.batches) {
     const { batch, jobs_by_status } = await stage.api.batch(id);
     const listed = await all(await stage.api.jobs({ batch_id: [id] }));

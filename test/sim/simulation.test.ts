@@ -12,7 +12,7 @@ const count = ONE === undefined ? Number(process.env.SIM_SEEDS ?? DEFAULT_SEEDS)
 describe('sim', () => {
   it(`keeps its promises in ${count} scenarios with faults`, async function () {
     this.timeout(0);
-    const sum: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {} };
+    const sum: Tally = { steps: 0, crashes: 0, powerLosses: 0, answers: 0, refusals: {}, extracted: 0, gone: 0 };
     for (let seed = first; seed < first + count; seed += 1) {
       try {
         const { tally } = await play(seed);
@@ -20,6 +20,8 @@ describe('sim', () => {
         sum.crashes += tally.crashes;
         sum.powerLosses += tally.powerLosses;
         sum.answers += tally.answers;
+        sum.extracted += tally.extracted;
+        sum.gone += tally.gone;
         for (const [code, times] of Object.entries(tally.refusals))
           sum.refusals[code] = (sum.refusals[code] ?? 0) + times;
       } catch (error) {
@@ -31,6 +33,8 @@ describe('sim', () => {
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
       expect(sum.powerLosses).to.be.above(count / 2);
+      expect(sum.extracted).to.be.above(count / 2);
+      expect(sum.gone).to.be.above(count / 20);
       expect(sum.refusals).to.include.keys(
         'stale-attempt',
         'illegal-transition',

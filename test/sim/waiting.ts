@@ -21,7 +21,8 @@ export function checkWaiting({ directory, longPolls }: Parts): void {
     const startedFirst = [...held.filter((it) => !claimed.includes(it)), ...claimed];
     for (const { jobId } of waitingOf(capabilities, startedFirst).filter((it) => claimed.includes(it))) {
       const batch = directory.state('batch', batchIdOf(jobId))?.context;
-      if (batch === undefined || batch.pausedAtMs !== undefined) continue;
+      // Runs of an extraction stay on the runner that has their files.
+      if (batch === undefined || batch.pausedAtMs !== undefined || batch.parent?.relation === 'extraction') continue;
       for (const poll of polls) {
         const other = directory.state('runner', poll.runnerId);
         if (other === undefined || poll.runnerId === runnerId || poll.maxJobs <= 0) continue;

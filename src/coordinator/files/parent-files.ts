@@ -3,8 +3,8 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { ParentFiles, ParentFilesRequest, Uuid } from '../../contract/types.ts';
 import { isDamage, SimbatchError } from '../../domain/errors.ts';
 import { batchIdOf, jobId as jobIdOf, runIdOf } from '../../domain/ids.ts';
-import { isByProgram } from '../../domain/extraction/submission.ts';
-import { addressesOf, pathInAttempt } from '../../domain/files/file-path.ts';
+import { filesRead } from '../../domain/extraction/submission.ts';
+import { pathInAttempt } from '../../domain/files/file-path.ts';
 import { storedResult } from '../kernel/records/results.ts';
 import { readJob } from '../kernel/records/lookup.ts';
 import type { BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -32,7 +32,7 @@ export async function parentFiles(
   const parentJob = jobIdOf(requireExtraction(batchState), runIdOf(jobId));
   const { config } = parts.studyCache.of(batchState.context).submission;
   try {
-    return await filesFor(parts, parentJob, isByProgram(config), from);
+    return await filesFor(parts, parentJob, filesRead(config), from);
   } catch (error) {
     const isGone = error instanceof SimbatchError && error.code === 'unknown-job';
     if (isGone || isDamage(error)) return { gone: `job ${parentJob} cannot be read: ${(error as Error).message}` };
@@ -40,14 +40,18 @@ export async function parentFiles(
   }
 }
 
-async function filesFor(parts: ParentFileParts, parentJob: Uuid, isWhole: boolean, from: number): Promise<ParentFiles> {
+async function filesFor(
+  parts: ParentFileParts,
+  parentJob: Uuid,
+  read: ReturnType<typeof filesRead>,
+  from: number,
+): Promise<ParentFiles> {
   const { jobId: owner, gone } = filesOwner(parts, parentJob);
   if (gone !== undefined) return { gone: `job ${owner} ${gone}` };
   const found = fileAttempt(parts, owner, undefined);
   const result = storedResult(parts, parts.store, parentJob);
   if (found?.result === undefined || result === undefined) return { gone: `job ${parentJob} has no result` };
-  const { telemetry_data: telemetry } = found.result;
-  const addresses = isWhole ? addressesOf(found.result) : telemetry == null ? [] : [telemetry];
+  const addresses = read(found.result);
   const next = from + MOST_FILES;
   const files = await addressed(parts, owner, found.attempt, addresses.slice(from, next));
   return {

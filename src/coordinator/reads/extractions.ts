@@ -5,7 +5,7 @@ import { plural } from '../../domain/plural.ts';
 import { appendRun, type RunRange } from '../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../domain/runs/run-selection.ts';
 import { extractionNotes } from '../../domain/extraction/submission.ts';
-import type { Situation } from '../../domain/findings/finding.ts';
+import type { AwaitedLack, Situation } from '../../domain/findings/finding.ts';
 import { supports } from '../../domain/scheduling.ts';
 import { decodeRunner, type BatchState, type RunnerState } from '../kernel/actors/actor-kinds.ts';
 import { keys } from '../kernel/storage/keys.ts';
@@ -107,7 +107,7 @@ export async function withoutFiles(
   return { runs: ids.count, run_ids: ids.toString(), why: why ?? '' };
 }
 
-/** The runners that have files of Pending runs and execute none: they are not connected, or do not take the program; undefined: none. */
+/** The runners that have files of Pending runs and execute none: they are not connected, do not take the program or are drained; undefined: none. */
 export async function awaitedRunners(
   parts: Pick<ListingParts, 'share' | 'studyCache'>,
   view: StoreView,
@@ -115,23 +115,31 @@ export async function awaitedRunners(
 ): Promise<Situation['awaited']> {
   const { extraction } = parts.studyCache.of(batch.context, { read: (key) => view.get(key) });
   const { simulationName } = batch.context;
-  const runners: string[] = [];
-  let isOffline = false;
+  const awaited: { runner: string; lack: AwaitedLack }[] = [];
   let runs = 0;
   for (const { runner, run_ids: ids } of extraction?.places ?? []) {
     if (runner === undefined) continue;
-    const state = connected(view, runner);
-    if (state !== undefined && supports(state.context.capabilities, simulationName)) continue;
+    const lack = lackOf(connected(view, runner), simulationName);
+    if (lack === undefined) continue;
     const place = RunSelection.parse(ids) as RunSelection;
     let pending = place.count;
     for await (const part of terminalRuns(parts, view, batch, place))
       pending -= part.filter(({ status }) => status !== 'Pending').length;
     if (pending === 0) continue;
-    runners.push(runner);
-    isOffline ||= state === undefined;
+    awaited.push({ runner, lack });
     runs += pending;
   }
-  return runners.length === 0 ? undefined : { runners, runs, isOffline };
+  const order = (lack: AwaitedLack): number => (lack === 'offline' ? 0 : lack === 'program' ? 1 : 2);
+  const [first, ...others] = awaited.toSorted((a, b) => order(a.lack) - order(b.lack));
+  if (first === undefined) return undefined;
+  return { runners: [first, ...others].map(({ runner }) => runner), runs, lack: first.lack };
+}
+
+function lackOf(runner: RunnerState | undefined, simulation: string): AwaitedLack | undefined {
+  if (runner === undefined) return 'offline';
+  const { capabilities, drained, drainReason = '' } = runner.context;
+  if (!supports(capabilities, simulation)) return 'program';
+  return drained ? { drained: drainReason } : undefined;
 }
 
 function connected(view: StoreView, runnerId: string): RunnerState | undefined {

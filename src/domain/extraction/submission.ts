@@ -4,9 +4,11 @@ import type {
   ExtractionProgram,
   ExtractionRequest,
   Fault,
+  StoredResult,
   SubmissionWarning,
 } from '../../contract/types.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { addressesOf } from '../files/file-path.ts';
 import { planOf } from '../histories/stream/plan.ts';
 import { closestMatch } from '../../base/text/closest-match.ts';
 import type { RunSelection } from '../runs/run-selection.ts';
@@ -128,6 +130,17 @@ export const usesTelemetry = ({ derived = [], histories = [] }: Asked): boolean 
   variablesOf({ derived, histories }).length > 0 ||
   histories.length > 0 ||
   derived.some(({ expression }) => expression === undefined);
+
+/** Returns the files of a result that an extraction reads, as their addresses: a question about outputs alone needs none, a program gets all of them. */
+export function filesRead({
+  derived,
+  histories,
+}: Pick<BatchSubmission['config'], 'derived' | 'histories'>): (result: StoredResult) => readonly string[] {
+  if (isByProgram({ derived, histories })) return addressesOf;
+  return usesTelemetry({ derived: derived ?? [], histories: histories ?? [] })
+    ? ({ telemetry_data: it }) => (it == null ? [] : [it])
+    : () => [];
+}
 
 /** How the values differ from those of a study that declares them, as sentences; none where they do not. */
 export function extractionNotes({ config: { telemetry } }: Pick<BatchSubmission, 'config'>, asked: Asked): string[] {

@@ -1,6 +1,6 @@
 /** Findings about files of runs: a bucket that cannot be used, files that runners have still to send, files that are lost. */
 import { plural } from '../plural.ts';
-import { MOST_NAMED, type OutboxPlace, type Rule } from './finding.ts';
+import { MOST_NAMED, type AwaitedLack, type OutboxPlace, type Rule } from './finding.ts';
 
 /** A runner that has sent nothing for so long is not just busy with large files. */
 const STALLED_MS = 600_000;
@@ -98,18 +98,30 @@ export const FILES_ELSEWHERE: Rule = {
     if (first === undefined || awaited.runs < jobsByStatus.Pending) return undefined;
     const more = awaited.runners.length > 1 ? ` and ${plural(awaited.runners.length - 1, 'more runner')}` : '';
     const isOne = awaited.runners.length === 1;
-    const lack = awaited.isOffline
-      ? `${isOne ? 'is' : 'are'} not connected`
-      : `${isOne ? 'does' : 'do'} not take the simulation "${simulation}"`;
-    const remedy = awaited.isOffline ? '' : `, and with "${simulation}" among its simulations`;
+    const { says, remedy } = lackOf(awaited.lack, { first, isOne, simulation });
     return {
       severity: 'blocked',
-      message: `${plural(awaited.runs, 'pending run')} must wait for runner ${first}${more}, which ${lack} and ${isOne ? 'has' : 'have'} the files of the finished runs`,
-      remedy: `start runner ${first} again, with its id and its output root${remedy}; or cancel the study`,
+      message: `${plural(awaited.runs, 'pending run')} must wait for runner ${first}${more}, which ${says} and ${isOne ? 'has' : 'have'} the files of the finished runs`,
+      remedy: `${remedy}; or cancel the study`,
       count: awaited.runs,
       runners: awaited.runners.slice(0, MOST_NAMED),
     };
   },
 };
+
+function lackOf(
+  lack: AwaitedLack,
+  { first, isOne, simulation }: { first: string; isOne: boolean; simulation: string },
+): { says: string; remedy: string } {
+  const again = `start runner ${first} again, with its id and its output root`;
+  if (lack === 'offline') return { says: `${isOne ? 'is' : 'are'} not connected`, remedy: again };
+  if (lack === 'program')
+    return {
+      says: `${isOne ? 'does' : 'do'} not take the simulation "${simulation}"`,
+      remedy: `${again}, and with "${simulation}" among its simulations`,
+    };
+  const why = lack.drained === '' ? '' : ` (${lack.drained})`;
+  return { says: `${isOne ? 'is' : 'are'} drained${why}`, remedy: `resume it: simbatch resume ${first}` };
+}
 
 export const FILE_RULES: readonly Rule[] = [STORE_UNUSABLE, FILES_NOT_SENT, UPLOADS_FAILED, FILES_GONE];

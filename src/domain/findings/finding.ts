@@ -108,8 +108,8 @@ export interface Situation {
   precision?: readonly PrecisionReached[];
   /** Absent while no file was lost before it could be uploaded. */
   unsent?: UnsentFiles;
-  /** Of an open extraction: the runners that have files of Pending runs and are not connected (`isOffline`: one of them) or do not take its program, and how many runs; absent: none. */
-  awaited?: { runners: readonly string[]; runs: number; isOffline: boolean };
+  /** Of an open extraction: the runners that have files of Pending runs and take none of them, how many runs, and why the first one does not; absent: none. */
+  awaited?: { runners: readonly string[]; runs: number; lack: AwaitedLack };
   /** Of an extraction: the finished runs whose files are gone; absent: none. */
   filesGone?: RunsWithoutFiles;
   /** The runners with files to send; absent where nothing is uploaded. */
@@ -150,6 +150,9 @@ export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 3);
   return names.length > 3 ? `${shown.join(', ')} and ${names.length - 3} more` : shown.join(', ');
 }
+
+/** Why a runner that has files takes no run of an extraction, the least likely to pass first. `drained`: with the reason. */
+export type AwaitedLack = 'offline' | 'program' | { drained: string };
 
 /** Runners of the simulation; those that are connected; those that are not drained either. */
 export const supporting = ({ runners, simulation }: Situation): Runner[] =>

@@ -11,16 +11,15 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import { given } from '../../../base/given.ts';
-import { addressesOf } from '../../../domain/files/file-path.ts';
 import { batchIdOf } from '../../../domain/ids.ts';
 import {
   extractionName,
   extractionNotes,
   extractionOf,
   extractionWarnings,
+  filesRead,
   isByProgram,
   studyNameOf,
-  usesTelemetry,
 } from '../../../domain/extraction/submission.ts';
 import { appendRun, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { RunSelection } from '../../../domain/runs/run-selection.ts';
@@ -80,15 +79,6 @@ export async function extractBatch(
   });
 }
 
-/** The files of a result that an extraction reads, as their addresses. */
-type FilesRead = (result: StoredResult) => readonly string[];
-
-/** A question about outputs alone needs no file; a program gets all of them. */
-function filesRead(asked: Pick<ExtractionRequest, 'derived' | 'histories'>): FilesRead {
-  if (isByProgram(asked)) return addressesOf;
-  return usesTelemetry(asked) ? ({ telemetry_data: it }) => (it == null ? [] : [it]) : () => [];
-}
-
 /** Runs that completed, unless the request says how they ended. */
 const finishedBy = (select: RunSelect = {}): RunSelect =>
   select.states === undefined && select.failure_kind === undefined ? { ...select, states: ['Completed'] } : select;
@@ -140,7 +130,7 @@ async function placesOf(
   view: StoreView,
   batch: BatchState,
   selected: RunSelection,
-  read: FilesRead,
+  read: ReturnType<typeof filesRead>,
 ): Promise<Found> {
   const byPlace = new Map<string, RunRange[]>();
   const gone: RunRange[] = [];
@@ -177,7 +167,7 @@ function placeOf(
   view: StoreView,
   jobId: Uuid,
   record: JobRecord,
-  read: FilesRead,
+  read: ReturnType<typeof filesRead>,
 ): { runner?: string } | { gone: string } {
   const owner = record.reusedFrom ?? jobId;
   if (owner !== jobId && view.get(keys.batch(batchIdOf(owner))) === undefined)

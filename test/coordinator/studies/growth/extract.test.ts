@@ -118,6 +118,11 @@ describe('coordinator/studies/growth/extract', () => {
     expect((await scene.api.demand()).runs, 'no further runner has the files').to.equal(0);
     const codesNow = async () => (await scene.api.findings(x1)).map(({ code }) => code);
     expect(await codesNow()).not.to.include('files-elsewhere');
+    await scene.api.drain('b', 'a new disk');
+    const [drained] = (await scene.api.findings(x1)).filter(({ code }) => code === 'files-elsewhere');
+    expect(drained).to.deep.include({ severity: 'blocked', count: 3, runners: ['b'] });
+    expect(drained?.message).to.match(/runner b, which is drained \(a new disk\) and has the files/);
+    expect(drained?.remedy).to.match(/simbatch resume b/);
     await scene.api.signOff('b', { instance: 'b-1' });
     const [finding] = (await scene.api.findings(x1)).filter(({ code }) => code === 'files-elsewhere');
     expect(finding).to.deep.include({ severity: 'blocked', count: 3, runners: ['b'] });
@@ -138,6 +143,17 @@ describe('coordinator/studies/growth/extract', () => {
     expect(files).to.deep.include({ batch_id: batch, run_id: 1, attempt: 1, files: [] });
     expect(files.result?.metadata).to.deep.equal({ miss: 1 });
     expect(await codeOf(scene.api.parentFiles(jobId(x1, 1), { runner_id: 'a', attempt: 1 }))).to.equal('stale-attempt');
+  });
+
+  it('computes formulas of outputs on any runner, which needs no file of the run', async () => {
+    const batch = await finished(1, ['a']);
+    await join('b');
+    const doubled = { derived: [{ name: 'doubled', expression: 'outputs.miss * 2' }] };
+    const { batch_id: x1 } = await scene.api.extractBatch(batch, doubled);
+    expect(await claim('b')).to.deep.equal([0]);
+    const found = await scene.api.parentFiles(jobId(x1, 0), { runner_id: 'b', attempt: 1 });
+    expect(found.files).to.deep.equal([]);
+    expect(found.result?.metadata).to.deep.equal({ miss: 0 });
   });
 
   it('names the file of the run for the runner that has it', async () => {
