@@ -1,4 +1,5 @@
 /** Bugs that are injected into the compiled program, each with the test that must fail then. A new one joins the list of its subject. */
+import { EXTRACTION_BUGS } from './extractions.ts';
 import { FILE_BUGS } from './files.ts';
 import { HISTORY_BUGS } from './histories.ts';
 import type { InjectedBug } from './injected-bug.ts';
@@ -12,6 +13,7 @@ import { STUDY_BUGS } from './studies.ts';
 export const INJECTED_BUGS: readonly InjectedBug[] = [
   ...KERNEL_BUGS,
   ...LAUNCHER_BUGS,
+  ...EXTRACTION_BUGS,
   ...FILE_BUGS,
   ...HISTORY_BUGS,
   ...REUSE_BUGS,
