@@ -131,7 +131,10 @@ export class ExtractionChecks {
       for (const it of this.#read(jobId(batchId, run), parent))
         expected += valueOf(parent.id, attempt, it.slice(it.lastIndexOf('/') + 1));
       const found = metadata['peak'];
-      insist(found === expected, () => `run ${run} of ${batchId} has ${String(found)}, its files have ${expected}`);
+      insist(
+        found === expected,
+        () => `run ${run} of ${batchId} has ${JSON.stringify(found)}, its files have ${expected}`,
+      );
     }
   }
 

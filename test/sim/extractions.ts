@@ -40,7 +40,7 @@ interface Answer {
 /** A request that is repeated under its key. */
 interface Wish {
   key: string;
-  ask(): Promise<Answer>;
+  ask: () => Promise<Answer>;
   /** The runs that it is about, where they are known. */
   expected: number | undefined;
 }

@@ -3,6 +3,7 @@ import type { RunTable } from '../table/run-table.ts';
 import type { Requirement } from '../../contract/types.ts';
 import type { JudgedRequirement, RequirementAnswer } from './answer.ts';
 import { requireAxes } from '../table/cell-tables.ts';
+import { openUntilExtracted } from '../table/extracted.ts';
 import { answerOfCells, answerOfPool, judgeCells, rowsByAxes } from './cells/judge-cells.ts';
 import { decisionOfCells } from './cells/decision.ts';
 import { judgeTableWithCourse } from './judge-table.ts';
@@ -27,12 +28,13 @@ export function judgeRequirement(
  * @throws RangeError as `judgeRequirement`, and for an axis that the study does not have
  */
 export function judgeWithCourse(
-  table: RunTable,
+  whole: RunTable,
   requirement: Requirement,
   study: readonly Requirement[] = [],
   by?: readonly string[],
 ): JudgedRequirement {
-  if (by !== undefined) requireAxes(table.cells, by);
+  if (by !== undefined) requireAxes(whole.cells, by);
+  const table = openUntilExtracted(whole, outputsOf(requirement, study));
   if (table.cells === undefined) {
     if (requirement.in === undefined) return judgeTableWithCourse(table, requirement, study);
     throw new RangeError(`in is for studies with scenarios, and this one has none; leave it out`);
@@ -45,3 +47,7 @@ export function judgeWithCourse(
       : answerOfCells(cells, table.cells, requirement.in, decision);
   return by === undefined ? answer : { ...answer, by: rowsByAxes(cells, table.cells, by) };
 }
+
+/** The outputs that decide a requirement, also those of requirements that it names. */
+const outputsOf = ({ output, all = [] }: Requirement, study: readonly Requirement[]): string[] =>
+  [output, ...all.map((name) => study.find((it) => it.name === name)?.output)].filter((it) => it !== undefined);

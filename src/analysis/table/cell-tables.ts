@@ -127,7 +127,7 @@ function tableOfRows(
   });
   const columns = <T>(from: ReadonlyMap<string, T>, take: (column: T) => T): Map<string, T> =>
     new Map([...from].flatMap(([name, it]) => (isTaken(name) ? [[name, take(it)] as const] : [])));
-  const { cells: _, absent, settledRows: __, stoppedBy: ___, ...rest } = table;
+  const { cells: _, absent, settledRows: __, stoppedBy: ___, toCome: ____, ...rest } = table;
   return {
     ...rest,
     method,

@@ -1,7 +1,7 @@
 /** Outputs of the extractions of a study as columns of its own runs, `NAME.output`, for questions about the study. */
 import { CLASS_CODES } from './run-class.ts';
 import { requireJoinable } from './join.ts';
-import { countClasses, runIdOf, runsOf, type RunTable, type TextColumn } from './run-table.ts';
+import { type OutputsToCome, countClasses, runIdOf, runsOf, type RunTable, type TextColumn } from './run-table.ts';
 import type { AnsweredStudy } from './answered-study.ts';
 import { describedOutputs } from '../../domain/runs/described-outputs.ts';
 import { plural } from '../../domain/plural.ts';
@@ -36,9 +36,14 @@ export function withExtracted<T extends Kept>(study: T, extracted: readonly Extr
   const texts = new Map(table.texts);
   const booleans = new Set(table.booleans);
   const described = { ...submission.outputs };
+  const waiting: OutputsToCome[] = [];
   for (const { name, table: own, submission: asked } of extracted) {
-    const rowOf = rowsIn(table, own);
+    const places = placesIn(table, own);
+    const rowOf = places.map((at) => (own.classes[at] === CLASS_CODES.ok ? at : -1));
     const isFree = (column: string): boolean => !table.outputs.has(column) && !table.texts.has(column);
+    const isOpen = Uint8Array.from(places, (at) => (at >= 0 && isOpenAt(own, at) ? 1 : 0));
+    if (isOpen.includes(1))
+      waiting.push({ isOf: (output) => isFree(output) && isOf(name, own, asked, output), isOpen });
     for (const [output, values] of own.outputs) {
       const column = `${name}.${output}`;
       if (!isFree(column)) continue;
@@ -50,19 +55,50 @@ export function withExtracted<T extends Kept>(study: T, extracted: readonly Extr
     for (const [output, { units }] of Object.entries(describedOutputs(asked)))
       if (units) described[`${name}.${output}`] ??= { units };
   }
-  return { ...study, table: { ...table, outputs, texts, booleans }, submission: { ...submission, outputs: described } };
+  const toCome = waiting.length === 0 ? {} : { toCome: waiting };
+  return {
+    ...study,
+    table: { ...table, outputs, texts, booleans, ...toCome },
+    submission: { ...submission, outputs: described },
+  };
 }
 
-/** The row of each run among the completed ones of an extraction, whose run ids ascend as those of the study do; -1 where there is none. */
-function rowsIn(table: RunTable, own: RunTable): Int32Array {
-  const rows = new Int32Array(table.rows).fill(-1);
-  for (let row = 0, at = 0; row < table.rows && at < own.rows; row++) {
-    const runId = runIdOf(table, row);
-    while (at < own.rows && runIdOf(own, at) < runId) at++;
-    if (at < own.rows && runIdOf(own, at) === runId && own.classes[at] === CLASS_CODES.ok) rows[row] = at;
-  }
-  return rows;
+/** Whether an output of a study is one of the extraction. Those of a program are known when it has completed a run. */
+function isOf(name: string, own: RunTable, asked: AnsweredStudy['submission'], output: string): boolean {
+  if (!output.startsWith(`${name}.`)) return false;
+  const column = output.slice(name.length + 1);
+  const derived = asked.config?.derived ?? [];
+  if (own.outputs.has(column) || derived.some((it) => it.name === column)) return true;
+  return derived.length === 0 && !own.classes.includes(CLASS_CODES.ok);
 }
+
+/**
+ * The table for a requirement on these outputs: a run whose value the extraction has not computed yet is open. It would be unknown otherwise, which
+ * counts against every verdict.
+ */
+export function openUntilExtracted(table: RunTable, outputs: readonly string[]): RunTable {
+  const waiting = (table.toCome ?? []).filter(({ isOf: has }) => outputs.some(has));
+  if (waiting.length === 0) return table;
+  const isOpen = (row: number): boolean => waiting.some((it) => it.isOpen[row] === 1);
+  const classes = table.classes.map((code, row) => (code === CLASS_CODES.ok && isOpen(row) ? CLASS_CODES.open : code));
+  return { ...table, classes };
+}
+
+/** The place of each run among the runs of an extraction, whose run ids ascend as those of the study do; -1 where it is not one of them. */
+function placesIn(table: RunTable, own: RunTable): Int32Array {
+  const places = new Int32Array(table.rows).fill(-1);
+  const runs = runsOf(own);
+  const idAt = (at: number): number => (at < own.rows ? runIdOf(own, at) : (own.absent?.runIdAt?.(at) ?? at));
+  for (let row = 0, at = 0; row < table.rows && at < runs; row++) {
+    const runId = runIdOf(table, row);
+    while (at < runs && idAt(at) < runId) at++;
+    if (at < runs && idAt(at) === runId) places[row] = at;
+  }
+  return places;
+}
+
+const isOpenAt = (own: RunTable, at: number): boolean =>
+  at < own.rows ? own.classes[at] === CLASS_CODES.open : own.absent?.class === 'open';
 
 const numbersAt = (values: Float64Array, rows: Int32Array): Float64Array =>
   Float64Array.from(rows, (row) => (row < 0 ? Number.NaN : values[row]!));

@@ -29,6 +29,12 @@ export interface TerminationRule {
   threshold?: number;
 }
 
+/** Outputs of an extraction that has not ended. `isOpen`: 1 where the extraction has the run of the row, and has not computed it. */
+export interface OutputsToCome {
+  readonly isOf: (output: string) => boolean;
+  readonly isOpen: Uint8Array;
+}
+
 /**
  * One row a run, in ascending order of (replicate, run id). About 12 bytes a row, and 8 for each numeric column and 2 for each
  * text column. NaN is a missing number. The outputs of a terminated run are partial: they depend on the moment of its end.
@@ -82,6 +88,8 @@ export interface RunTable {
   /** `rules[ruleCodes[row]]` ended the run of the row; place 0 means none. */
   readonly ruleCodes: Uint16Array;
   readonly rules: readonly (TerminationRule | undefined)[];
+  /** Absent: no extraction of the study runs. */
+  readonly toCome?: readonly OutputsToCome[];
   /** Outputs that are not in the table because there are too many. */
   readonly omittedOutputs: readonly string[];
 }

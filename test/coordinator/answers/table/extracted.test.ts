@@ -184,6 +184,36 @@ describe('coordinator/answers/table: outputs of extractions', () => {
     expect(extractedIn(second)).to.have.length(1);
   });
 
+  it('leave a requirement on them open until they are computed, and count those that cannot be as unknown', async () => {
+    const judge = async (more = {}) => {
+      const query = { output: 'x1.peak', condition: '< 100', probability: 0.5, confidence: 0.9, ...more };
+      const answer = await ask('verdicts', query);
+      const [requirement] = answer.requirements;
+      return { ...requirement!, extracted: extractedIn(answer) };
+    };
+    const x1 = await extract();
+    const before = await judge();
+    expect(before).to.include({ verdict: 'open', passed: 0, failed: 0, unknown: 0, judged: 0 });
+    await judge({ output: 'x1.peek' }).then(
+      () => expect.fail('it will have no such output'),
+      (error: Error) => expect(error.message).to.match(/the study has no output "x1.peek"/),
+    );
+    expect(before.extracted[0]).to.equal('x1: 12 runs of the extraction are not there yet');
+    await execute(x1, (run) => ({ peak: run }), 3);
+    const first = await judge();
+    expect(first).to.include({ verdict: 'open', passed: 3, unknown: 0, judged: 3 });
+    expect(first.warnings.map(({ code }) => code)).to.include('unfinished');
+    expect(await judge({ condition: '< 0', probability: 0.95 }), 'no open run can change it').to.include({
+      verdict: 'violated',
+      failed: 3,
+    });
+    await execute(x1, (run) => (run === 5 ? undefined : { peak: run }));
+    const over = await judge();
+    expect(over).to.include({ verdict: 'met', passed: 11, unknown: 1, judged: 12 });
+    const own = await ask('verdicts', { output: 'miss', condition: '< 100', probability: 0.5 });
+    expect(own.requirements[0]).to.include({ verdict: 'met', passed: 12 });
+  });
+
   it('are of the runs that the extraction has', async () => {
     const derived = [{ name: 'peak', take: 'max' as const, telemetry: 'z' }];
     const { batch_id: some } = await scene.api.extractBatch(batch, {
