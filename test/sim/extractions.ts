@@ -110,7 +110,7 @@ export class SimExtractions {
     return { telemetry_data: addresses[0]!, output_files: addresses.slice(1) };
   }
 
-  /** What a runner makes of the files that the coordinator names. */
+  /** The outputs that a runner computes of the files that the coordinator names. */
   computed(runner: string, id: Uuid, found: ParentFiles): Complete | Gone {
     const fail = (why: string): Gone => ({ type: 'fail', reason: 'files-gone', error_message: why });
     if (found.gone !== undefined) return fail(found.gone);
@@ -189,7 +189,7 @@ export class SimExtractions {
     return this.departs && step > LEAVES_AT && runner === this.#stage.runnerIds[0];
   }
 
-  /** The runners that have files become honest, but for one that has left. */
+  /** The runners that have files become honest, except a runner that has left. */
   comeBack(runners: readonly SimRunner[]): SimRunner[] {
     if (!this.isActive) return [];
     const back = runners.filter(({ id }) => !this.hasLeft(id, Infinity));
@@ -201,7 +201,7 @@ export class SimExtractions {
   async giveUp(): Promise<void> {
     const { api, disk } = this.#stage;
     for (const id of this.#stage.unfinished()) {
-      insist(this.departs && isExtraction(disk, id), () => `batch ${id} does not come to its end`);
+      insist(this.departs && isExtraction(disk, id), () => `batch ${id} has not ended`);
       const findings = await api.findings(id);
       const found = findings.find(({ code }) => code === 'files-elsewhere');
       insist(found?.runners?.join() === this.#stage.runnerIds[0], () => `nothing says for whom batch ${id} waits`);
@@ -209,7 +209,7 @@ export class SimExtractions {
     }
   }
 
-  /** What is gone is counted and named, and every extraction is listed. */
+  /** Runs whose files are gone are counted and named, and every extraction is listed. */
   async checkLists(): Promise<void> {
     const { api, disk } = this.#stage;
     for (const parent of this.#stage.batches) {
