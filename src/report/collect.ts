@@ -17,6 +17,7 @@ import type {
   WorstRuns,
 } from '../contract/types.ts';
 import { historyName } from '../domain/histories/points.ts';
+import { axesOf } from '../domain/scenarios/cells.ts';
 
 /** Where and when a report is made. */
 export interface ReportOrigin {
@@ -38,7 +39,8 @@ export interface ReportSource {
   runners(): Promise<RunnerListResponse>;
   codeVersions(): Promise<CodeVersionList>;
   summary(): Promise<StudySummary>;
-  verdicts(): Promise<StudyVerdicts>;
+  /** `by`: the axes of its scenarios, for the verdicts of its cells; none of a study without. */
+  verdicts(by: readonly string[]): Promise<StudyVerdicts>;
   distributions(): Promise<StudyDistributions>;
   attribution(): Promise<StudyAttribution>;
   sensitivity(output: string): Promise<StudySensitivity>;
@@ -82,6 +84,8 @@ const MOST_OUTPUTS = 4;
 /** @throws what the source throws for the study itself; other answers may be absent */
 export async function collectReport(source: ReportSource): Promise<ReportData> {
   const [status, submission] = await Promise.all([source.status(), source.submission()]);
+  const { scenarios } = submission.config;
+  const axes = scenarios === undefined ? [] : axesOf(scenarios);
   const absent: string[] = [];
   const attempt = async <T>(part: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -99,7 +103,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       attempt('runners', () => source.runners()),
       attempt('code versions', () => source.codeVersions()),
       attempt('statistics', () => source.summary()),
-      attempt('verdicts', () => source.verdicts()),
+      attempt('verdicts', () => source.verdicts(axes.map(({ name }) => name))),
       attempt('distributions', () => source.distributions()),
       status.batch.failed_jobs === 0 ? undefined : attempt('causes of failures', () => source.attribution()),
     ]);

@@ -3,6 +3,7 @@ import { formatDuration } from '../base/text/number-text.ts';
 import type { AnswerLevel, Finding, RequirementVerdict, Verdict as VerdictWord } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import { historiesSection } from './bands.ts';
+import { cellsSection } from './cells.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { time } from './facts-text.ts';
@@ -22,9 +23,9 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
         <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
       </header>
       <main>
-        ${limitsNotice(data)} ${verdictsSection(data)} ${precisionSection(data)} ${runsSection(data)}
-        ${outputsSection(data)} ${plotsSection(data)} ${historiesSection(data)} ${failuresSection(data)}
-        ${findingsSection(data.findings)} ${historySection(data)} ${configurationSection(data)}
+        ${limitsNotice(data)} ${verdictsSection(data)} ${cellsSection(data)} ${precisionSection(data)}
+        ${runsSection(data)} ${outputsSection(data)} ${plotsSection(data)} ${historiesSection(data)}
+        ${failuresSection(data)} ${findingsSection(data.findings)} ${historySection(data)} ${configurationSection(data)}
         ${versionsSection(data, origin)} ${studyFileSection(data)}
       </main>`,
   );

@@ -5,7 +5,7 @@ import { shortId } from '../domain/ids.ts';
 import { limitsOf } from '../domain/study/condition.ts';
 import { intervalNote, meanText, quantileOf } from '../analysis/outputs/estimate-text.ts';
 import { listed, shareInPercent } from '../analysis/wording.ts';
-import type { StudySummary } from '../contract/types.ts';
+import type { StudyAttribution, StudySummary } from '../contract/types.ts';
 import type { OutputAnswers, ReportData } from './collect.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
 import { histogram, runningEstimate, type Histogram, type Mark } from './plots.ts';
@@ -195,8 +195,33 @@ function causes(attribution: ReportData['attribution']): Content {
   );
   return html`${apart}
     <p>${attribution.sentence}</p>
-    ${table(heads, rows)}`;
+    ${levels(attribution.levels ?? [])}${table(heads, rows)}`;
 }
+
+/** Levels beyond these, without a difference that is told apart or with a smaller one, are left out. */
+const MOST_LEVELS = 12;
+
+const levels = (all: NonNullable<StudyAttribution['levels']>): Markup =>
+  table(
+    [
+      ['level'],
+      ['told apart'],
+      ['failing', 'number'],
+      ['of', 'number'],
+      ['difference', 'number'],
+      ['p (Holm)', 'number'],
+    ],
+    all
+      .slice(0, MOST_LEVELS)
+      .map((it) => [
+        `${it.axis} = ${it.level}`,
+        it.told_apart ? 'yes' : 'no',
+        it.failing,
+        it.of,
+        number(it.difference),
+        formatNumber(it.p_holm, 2),
+      ]),
+  );
 
 /** Parameters of one output that are shown. */
 const MOST_PARAMETERS = 8;

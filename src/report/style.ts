@@ -31,7 +31,7 @@ svg text { font-size: 10px; fill: var(--soft); font-family: inherit; } svg .grid
 svg .bar { fill: var(--accent); } svg .failed { fill: var(--bad); } svg .mark { stroke: var(--soft); stroke-dasharray: 3 2; } svg text.mark { stroke: none; }
 svg .limit { stroke: var(--bad); stroke-width: 1.4; } svg text.limit { stroke: none; fill: var(--bad); font-weight: 600; }
 svg .band { fill: var(--band); } svg .line { fill: none; stroke: var(--accent); stroke-width: 1.6; } svg .whole { fill: none; stroke: var(--soft); stroke-dasharray: 4 3; }
-.small { font-size: .8rem; }
+.small { font-size: .8rem; } .cell { display: inline-block; padding: .05rem .4rem; border-radius: 3px; background: color-mix(in srgb, currentColor 12%, transparent); }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .3rem; } .plots { grid-template-columns: 1fr; }
   .wide table { min-width: 38rem; } }
 @media print {

@@ -9,4 +9,7 @@ export type DecileRate = AttributedParameter['rate_by_decile'][number];
 export type BestPair = NonNullable<StudyAttribution['best_pair']>;
 
 /** `n_used`: runs of both groups with all parameters finite; the figures are over these alone. */
-export type Attribution = Omit<StudyAttribution, 'causes' | Exclude<keyof AnswerHeader, 'n_used' | 'warnings'>>;
+export type Attribution = Omit<
+  StudyAttribution,
+  'causes' | 'levels' | Exclude<keyof AnswerHeader, 'n_used' | 'warnings'>
+>;

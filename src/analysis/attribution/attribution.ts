@@ -15,7 +15,7 @@ import { decileRates } from './decile-rates.ts';
 import { attributionSentence, countSentence } from './sentence.ts';
 
 /** Smaller groups give no figures. */
-const LEAST_GROUP = 5;
+export const LEAST_GROUP = 5;
 
 /** The group of a run. */
 export const FAILING = 1;

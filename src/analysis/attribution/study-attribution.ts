@@ -3,11 +3,12 @@ import { plural } from '../../domain/plural.ts';
 import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyAttribution } from '../../contract/types.ts';
-import { sampleWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
+import { dependenceWarnings, sampleWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
 import type { NumericColumn } from '../numeric/columns.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import type { Warning } from '../warning.ts';
 import { FAILING, IN_NEITHER, attribution } from './attribution.ts';
+import { axisCauses, levelsSentence } from './axis-causes.ts';
 import { FAILED, failingGroups } from './failing-groups.ts';
 import { failurePatterns } from '../failure-patterns.ts';
 
@@ -37,17 +38,23 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
   const hasAll = (row: number): boolean => parameters.every(({ values }) => Number.isFinite(values[row]));
   const used = Uint8Array.from(groups, (group, row) => Number(group !== IN_NEITHER && hasAll(row)));
   const header = markedRowsHeader(table, used);
+  const levels = table.cells === undefined ? undefined : axisCauses(table, table.cells, groups, confidence);
+  const named = levelsSentence(levels ?? []);
+  // A cause that is named leaves no room for the reason why inputs name none.
+  const sentences = [named, named === undefined || found.reason === null ? found.sentence : undefined];
   return {
     ...header,
     ...found,
+    ...(levels === undefined ? {} : { levels }),
     causes,
     warnings: [
       ...header.warnings,
       ...sampleWarnings(table.method),
+      ...(table.cells === undefined ? [] : dependenceWarnings(table.cells.method)),
       ...partialWarning(table, groups, failing),
       ...found.warnings,
     ],
-    sentence: `${usedRunsSentence(header)}; ${found.sentence}`,
+    sentence: [usedRunsSentence(header), ...sentences].filter((it) => it !== undefined).join('; '),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The inputs that drive an output, and those that drive the failures. */
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { answered, flag, listOf, named, nullable, ref, text } from '../build.ts';
 import { count, double } from '../scalars.ts';
 import { headerMembers, probability, range, reason, sentence } from './header.ts';
@@ -83,6 +83,27 @@ const AttributedParameter = named(
   }),
 );
 
+const AttributedLevel = named(
+  'AttributedLevel',
+  'A level of an axis of scenarios, in failing and in passing runs.',
+  answered({
+    axis: text('The axis.'),
+    level: text('The level.'),
+    failing: count('Failing runs with it.'),
+    of: count('Runs of both groups with it.'),
+    difference: nullable(
+      double(
+        'Failing share less that of the other levels in the same sample and in cells that are alike in the other axes, over the samples; null: no sample has both.',
+        { minimum: -1, maximum: 1 },
+      ),
+    ),
+    p: probability('Of no difference, by betting; samples are taken as independent.'),
+    p_holm: probability('That adjusted over the levels of all axes.'),
+    told_apart: flag('Told apart from no difference, with an error of at most 1 - confidence over all levels.'),
+    sentence,
+  }),
+);
+
 export const StudyAttribution = named(
   'StudyAttribution',
   'How the parameters of failing runs differ from those of passing runs.',
@@ -91,6 +112,12 @@ export const StudyAttribution = named(
     failing: count('Failing runs.'),
     passing: count('Passing runs.'),
     parameters: listOf(ref(AttributedParameter), 'Those told apart first.'),
+    levels: Type.Optional(
+      listOf(
+        ref(AttributedLevel),
+        'The levels of the scenarios, those told apart first; empty below five runs in a group; absent without scenarios.',
+      ),
+    ),
     best_pair: nullable(
       answered(
         {

@@ -45,7 +45,7 @@ function sourceOf(batchId: Uuid): ReportSource {
     runners: () => ask('/runners'),
     codeVersions: () => of('/code-versions'),
     summary: () => of('/summary'),
-    verdicts: () => of('/verdicts'),
+    verdicts: (by) => of(by.length === 0 ? '/verdicts' : `/verdicts?by=${by.map(encodeURIComponent).join()}`),
     distributions: () => of('/distributions'),
     attribution: () => of('/attribution'),
     sensitivity: (output) => about('sensitivity', output),

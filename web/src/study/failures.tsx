@@ -7,6 +7,7 @@ import { Table } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
 import { writeRanges } from '../plots/variables.ts';
 import { hrefOf } from '../router.ts';
+import { plainOrQuoted, quoted } from '../runs/filter.ts';
 
 const SHOWN = 4;
 const MOST = 30;
@@ -16,6 +17,7 @@ export function WhyItFails({ progress }: { progress: BatchStatusResponse }) {
   const failed = progress.jobs_by_status.Failed + progress.jobs_by_status.Timeout;
   const { data } = useAnswer<StudyAttribution>(progress, failed === 0 ? undefined : 'attribution');
   if (failed === 0 || data === undefined) return null;
+  const levels = (data.levels ?? []).filter((it) => it.told_apart && (it.difference ?? 0) > 0).slice(0, 3);
   const causes = data.parameters.filter((it) => it.told_apart).slice(0, 3);
   return (
     <Panel title="Why it fails">
@@ -34,6 +36,20 @@ export function WhyItFails({ progress }: { progress: BatchStatusResponse }) {
             ? sentence(data)
             : `${count(data.failing)} failed and ${count(data.passing)} passed; most of the failures have`}
         </p>
+        {causes.length > 0 &&
+          levels.map(({ axis, level, sentence: found }) => (
+            <p key={`${axis} ${level}`}>
+              <strong>{found}</strong>{' '}
+              <a
+                className="nowrap"
+                href={hrefOf(['batches', progress.batch.id, 'runs'], {
+                  where: `${plainOrQuoted(axis)} = ${quoted(level)}`,
+                })}
+              >
+                Runs
+              </a>
+            </p>
+          ))}
         {causes.map(({ name, best_interval: { first, last, sentence: found } }) => (
           <p key={name}>
             <strong>{found}</strong>{' '}

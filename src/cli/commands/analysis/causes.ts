@@ -13,6 +13,7 @@ import { renderTable, type Column, type TableOptions } from '../../terminal/tabl
 import { questionCommand } from './question-command.ts';
 
 type Cause = StudyAttribution['causes'][number];
+type Level = NonNullable<StudyAttribution['levels']>[number];
 
 const yes = (answer: boolean | null): string => (answer === null ? '-' : answer ? 'yes' : 'no');
 
@@ -55,9 +56,37 @@ export const whyCommand = (): Command =>
       ...(answer.causes.length === 0 ? [] : ['all failing runs together:']),
       answer.sentence,
       ...limitLines(answer, ['runs-left-out']),
+      ...((answer.levels ?? []).length === 0 ? [] : ['', levelsTable(answer.levels ?? [], options)]),
       ...(answer.parameters.length === 0 ? [] : ['', attributionTable(answer.parameters, options)]),
     ],
   });
+
+const LEVELS: readonly Column[] = [
+  { name: 'level' },
+  TOLD_APART,
+  right('failing'),
+  right('of'),
+  right('difference'),
+  right('p (holm)', 2),
+];
+
+/** Levels beyond these are in `--format json`. */
+const MOST_LEVELS = 20;
+
+function levelsTable(levels: readonly Level[], options: TableOptions): string {
+  const rows = levels
+    .slice(0, MOST_LEVELS)
+    .map((it) => [
+      printable(`${it.axis} = ${it.level}`, 200),
+      yes(it.told_apart),
+      it.failing,
+      it.of,
+      it.difference === null ? '-' : formatNumber(it.difference, 3),
+      formatNumber(it.p_holm, 2),
+    ]);
+  const rest = levels.length - rows.length;
+  return renderTable(LEVELS, rows, options) + (rest > 0 ? `\nand ${rest} more levels, in the answer as JSON` : '');
+}
 
 /** One class and pattern of failures by itself. */
 function causeLines(

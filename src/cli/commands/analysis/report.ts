@@ -58,7 +58,7 @@ function sourceOf(client: Client, batchId: Uuid): ReportSource {
     runners: () => client.runners(),
     codeVersions: () => client.analysis.codeVersions(batchId),
     summary: () => analysis.ask('summary', batchId),
-    verdicts: () => analysis.ask('verdicts', batchId),
+    verdicts: (by) => analysis.ask('verdicts', batchId, by.length === 0 ? {} : { by: [...by] }),
     distributions: () => analysis.ask('distributions', batchId),
     attribution: () => analysis.ask('attribution', batchId),
     sensitivity: (output) => analysis.ask('sensitivity', batchId, { output }),
