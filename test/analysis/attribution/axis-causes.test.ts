@@ -89,7 +89,7 @@ describe('analysis/attribution/axis-causes', () => {
     expect(studyAttribution(tableOf([0, 1, 'crashed']))).to.not.have.property('levels');
   });
 
-  it('tells a level without influence apart in at most one study of 20', () => {
+  it('names a level without influence in at most one study of 20', () => {
     // Each run fails by a random number of its own and one of its sample: cells depend on each other.
     let wrong = 0;
     const own = uniformSource(9);
