@@ -93,13 +93,15 @@ function answerOf(
   const { axis, level, failing, of, samples, p } = count;
   const difference = samples === 0 ? null : count.sum / samples;
   const base = `${axis} = ${level}: ${failing} of ${all.failing} failures, in ${percent(of / all.grouped)} of the runs`;
-  const more = difference !== null && difference > 0 ? 'more' : 'fewer';
+  const often = difference !== null && difference > 0 ? 'more' : 'less';
   const sentence =
     difference === null || difference === 0
       ? base
-      : `${base}, ${shareInPercent(Math.abs(difference))} of the samples ${more} than with the other levels`;
+      : `${base}, ${percentagePoints(Math.abs(difference))} ${often} often than with the other levels`;
   return { axis, level, failing, of, difference, p, p_holm, told_apart: p_holm <= 1 - confidence, sentence };
 }
+
+const percentagePoints = (share: number): string => shareInPercent(share).replace(' %', ' percentage points');
 
 /** The comparison of the levels of one axis in a sample. */
 class Comparison {
@@ -149,5 +151,5 @@ export function levelsSentence(levels: readonly AttributedLevel[]): string | und
   const named = levels.filter((it) => it.told_apart && it.difference !== null && it.difference > 0);
   if (named.length === 0) return undefined;
   const more = named.length > MOST_NAMED ? [`${named.length - MOST_NAMED} more levels differ`] : [];
-  return [...named.slice(0, MOST_NAMED).map((it) => it.sentence), ...more].join('; ');
+  return `by scenario, ${[...named.slice(0, MOST_NAMED).map((it) => it.sentence), ...more].join('; ')}`;
 }

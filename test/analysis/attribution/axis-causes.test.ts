@@ -50,7 +50,11 @@ describe('analysis/attribution/axis-causes', () => {
     expect(storm.difference).to.be.closeTo((storm.failing - (failing - storm.failing)) / 300, 1e-12);
     expect(levels[1]!.difference).to.equal(-storm.difference!);
     expect(levels[2]!.difference).to.equal(0);
-    expect(answer.sentence).to.contain(`wind = storm: ${storm.failing} of ${failing} failures, in 50 % of the runs`);
+    expect(answer.sentence).to.contain(
+      `by scenario, wind = storm: ${storm.failing} of ${failing} failures, in 50 % of the runs, `,
+    );
+    expect(storm.sentence).to.match(/ percentage points more often than with the other levels$/);
+    expect(levels[1]!.sentence).to.match(/ percentage points less often than with the other levels$/);
     expect(answer.sentence).to.not.contain('no cause of failures can be named');
   });
 
