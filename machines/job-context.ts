@@ -12,6 +12,7 @@ import {
 } from '../src/domain/rules.ts';
 import { initialState, JOB_MEMBERS } from '../src/contract/members/members.ts';
 import { shortCode } from '../src/domain/code-name.ts';
+import type { Counts } from '../src/domain/counted/counts.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
 import type { JobClaimed, JobEnded, JobEvent, JobExcused, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
@@ -27,6 +28,8 @@ export interface JobInput {
   timeLimitMs: number;
   cpuMilli: number;
   memoryBytes: number;
+  /** Counted resources; undefined: none. */
+  resources?: Counts | undefined;
 }
 
 export type JobContext = JobInput & JobHistoryState;
@@ -200,10 +203,14 @@ export function closeAttempt(
 }
 
 export function jobClaimed(c: JobContext, { runnerId, index, now }: Of<'CLAIM'>): JobClaimed {
-  const { jobId, batchId, runId, cpuMilli, memoryBytes } = c;
+  const { jobId, batchId, runId, cpuMilli, memoryBytes, resources } = c;
   const type = 'job.claimed';
   const attempt = c.attempt + 1;
   const requeued = c.attempt > 0;
+  if (resources !== undefined) {
+    const counted = { type, jobId, batchId, runId, runnerId, attempt, now, requeued, cpuMilli, memoryBytes, resources } as const;
+    return index === undefined ? counted : { ...counted, index };
+  }
   return index === undefined
     ? { type, jobId, batchId, runId, runnerId, attempt, now, requeued, cpuMilli, memoryBytes }
     : { type, jobId, batchId, runId, runnerId, attempt, now, index, requeued, cpuMilli, memoryBytes };

@@ -65,6 +65,7 @@ const JOB_INPUT = [
   'timeLimitMs',
   'cpuMilli',
   'memoryBytes',
+  'resources',
 ] as const satisfies readonly (keyof JobInput)[];
 
 const TERMINAL = {

@@ -46,8 +46,9 @@ function heldOneByOne(before: readonly HeldAttempt[], changes: readonly JobChang
   for (const change of changes) {
     switch (change.type) {
       case 'job.claimed': {
-        const { jobId, attempt, cpuMilli, memoryBytes } = change;
-        held.set(jobId, { jobId, attempt, cpuMilli, memoryBytes });
+        const { jobId, attempt, cpuMilli, memoryBytes, resources } = change;
+        const attemptHeld = { jobId, attempt, cpuMilli, memoryBytes };
+        held.set(jobId, resources === undefined ? attemptHeld : { ...attemptHeld, resources });
         break;
       }
       case 'job.started':

@@ -1,5 +1,6 @@
 /** The events that a job takes, and the changes that it emits. Times are milliseconds since the epoch. */
 import type { AttemptOutcome, CodeIdentity, FailReason, JobStatus, Uuid } from '../../src/contract/types.ts';
+import type { Counts } from '../../src/domain/counted/counts.ts';
 import type { LookUps } from '../../src/domain/runs/look-ups.ts';
 import type { RunTelemetry } from '../telemetry-tally.ts';
 
@@ -98,6 +99,8 @@ export interface JobClaimed extends AboutJob {
   requeued: boolean;
   cpuMilli: number;
   memoryBytes: number;
+  /** Counted resources of the run; absent: none. */
+  resources?: Counts;
 }
 export interface JobStarted extends AboutJob {
   type: 'job.started';

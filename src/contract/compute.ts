@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { ISOLATIONS } from './enums.ts';
 import { enumOf, listOf, mapOf, named, nullable, optionalNullable, ref, submitted } from './build.ts';
 import { LIMITS } from './limits.ts';
-import { freeText, grammar, int32, name } from './scalars.ts';
+import { freeText, grammar, int32, name, resourceCounts } from './scalars.ts';
 
 const textMap = (description: string) =>
   mapOf(Type.String({ maxLength: LIMITS.textLength }), {
@@ -88,6 +88,12 @@ export const ComputeConfig = named(
     ),
     kubernetes: Type.Optional(nullable(ref(KubernetesConfig))),
     baremetal: Type.Optional(nullable(ref(BareMetalConfig))),
+    resources: Type.Optional(
+      resourceCounts(
+        'Counted resources of one run by the names of the operator, such as `{ "gpu": 1, "comsol": 1 }`; absent: none. A run goes to a runner that has them free, and devices are pinned to it. A name of which the coordinator holds a pool is counted over all runners.',
+        1,
+      ),
+    ),
     max_retries: optionalNullable(
       int32("Number of retries of a failed job; the coordinator's default (3) when absent or null."),
     ),

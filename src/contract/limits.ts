@@ -57,6 +57,9 @@ export const LIMITS = {
   /** Every condition's variable, and 32 others. */
   seenVariables: 1_032,
   mapEntries: 10_000,
+  /** Counted resources of a run or a runner, and the most of each. */
+  resources: 32,
+  resourceAmount: 10_000,
   tags: 1_000,
   outputFiles: 100_000,
   /** Longest error message, in characters. */

@@ -33,11 +33,16 @@ export const GRAMMARS = {
   },
 } as const;
 
+/** The name of a counted resource. Cores, memory and slots have members of their own. */
+export const RESOURCE_NAME_PATTERN = '^(?!(?:cores|memory|slots)$)[a-z][a-z0-9_-]{0,62}$';
+
 /** The address of a file that a runner reports: a path of its machine. */
 export const REPORTED_ADDRESS_PATTERN = '^(?![sS]3://)';
 
 /** The meaning of patterns that do not say it themselves, to follow `it must be`. */
 export const MEANING_OF_PATTERN: Readonly<Record<string, string>> = {
+  [RESOURCE_NAME_PATTERN]:
+    'the name of a resource: a letter, then letters, digits, `_` and `-`, all in lower case, at most 63; cores and memory are asked for by `cpu_request` and `memory_request`',
   [REPORTED_ADDRESS_PATTERN]:
     'a path on the runner: only `uploads/complete` names objects of a store; report where the file is on the machine',
 };

@@ -1,7 +1,8 @@
 /** The scalar schemas that several subjects share: ids, times, names, integers. */
 import { Type } from 'typebox';
 import { INT32_MAX, LIMITS } from './limits.ts';
-import { GRAMMARS, RUNNER_ID_PATTERN } from './patterns.ts';
+import { mapOf } from './build.ts';
+import { GRAMMARS, RESOURCE_NAME_PATTERN, RUNNER_ID_PATTERN } from './patterns.ts';
 
 /** A UUID, version 8 for ids made by this coordinator (see `domain/ids.ts`). */
 export type Uuid = string;
@@ -58,6 +59,16 @@ export const grammar = (format: keyof typeof GRAMMARS, description: string) =>
   Type.String({ format, ...GRAMMARS[format], description });
 
 export const runnerId = (description: string) => Type.String({ pattern: RUNNER_ID_PATTERN, description });
+
+/** Amounts of counted resources by their names, such as `{ gpu: 1, comsol: 1 }`. */
+export const resourceCounts = (description: string, minimum: 0 | 1) =>
+  mapOf(int32('Its amount.', { minimum, maximum: LIMITS.resourceAmount }), {
+    description,
+    maxProperties: LIMITS.resources,
+    propertyNames: { type: 'string', pattern: RESOURCE_NAME_PATTERN },
+  });
+
+export const resourceName = (description: string) => Type.String({ pattern: RESOURCE_NAME_PATTERN, description });
 
 export const instance = Type.String({
   minLength: 1,

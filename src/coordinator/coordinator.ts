@@ -45,9 +45,10 @@ import { RunEnds } from './rounds/run-ends.ts';
 import { PendingPolls } from './runs/pending-polls.ts';
 import { quarantineFailing } from './runs/quarantine.ts';
 import { StudyHealth } from './runs/study-health.ts';
+import { SitePools } from './scheduling/site-pools.ts';
 import { CrowdedRunners } from './scheduling/crowded-runners.ts';
 import { updateIndexes } from './scheduling/indexes.ts';
-import { openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
+import { heldByRunners, openJobsOf, schedulerSources } from './scheduling/live-queries.ts';
 import { Deadlines } from './scheduling/deadlines.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
@@ -119,7 +120,10 @@ class RunningCoordinator implements Lifecycle {
     const directory = new Directory(groupCommit, studyCache.indexOf, this.system);
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
-    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics, groupCommit));
+    const sitePools = options.resources && new SitePools(options.resources, () => heldByRunners(directory));
+    const scheduler = new Scheduler(
+      schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, sitePools),
+    );
     const crowded = new CrowdedRunners();
     const ofTurns: ConstructorParameters<typeof Turns>[0] = {
       directory,
@@ -157,6 +161,7 @@ class RunningCoordinator implements Lifecycle {
       ...tools,
       crowded,
       longPolls,
+      sitePools,
       taking: new Taking(clock, () => this.#polls.schedule()),
       statistics,
       judgements,

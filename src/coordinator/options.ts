@@ -1,5 +1,6 @@
 /** The options of a coordinator, and their defaults. */
 import { DEFAULT_MAX_RETRIES } from '../domain/rules.ts';
+import type { Counts } from '../domain/counted/counts.ts';
 import type { Interpreter } from '../base/interpreters/interpreters.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import type { NotificationSettings } from './notifications/receivers.ts';
@@ -27,6 +28,8 @@ export interface CoordinatorOptions {
   watchesStore: boolean;
   /** The receivers of events of studies; absent: none. */
   notifications?: NotificationSettings;
+  /** The pools of resources that it holds for all runners, such as floating licences: name -> amount; absent: none. */
+  resources?: Counts;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }

@@ -1,5 +1,6 @@
 /** Matching of runs and runners: pure decisions over plain data (specification, "Limits"). */
 import type { RunnerCapabilities } from '../contract/types.ts';
+import { amountOf, has, less, type Counts } from './counted/counts.ts';
 import { isFunctions } from './study/function-code.ts';
 
 export const BYTES_PER_GB = 1024 ** 3;
@@ -8,6 +9,8 @@ export const BYTES_PER_GB = 1024 ** 3;
 export interface ResourceRequest {
   cpuMilli: number;
   memoryBytes: number;
+  /** Counted resources; undefined: none. */
+  resources?: Counts | undefined;
 }
 
 /** Resources that a runner has left. */
@@ -15,6 +18,8 @@ export interface FreeCapacity {
   slots: number;
   cpuMilli: number;
   memoryBytes: number;
+  /** Counted resources that the runner states; of others it has no limit. Undefined: it states none. */
+  resources?: Counts | undefined;
 }
 
 /**
@@ -46,7 +51,10 @@ export function freeCapacityOf(
     cpuMilli -= it.cpuMilli;
     memoryBytes -= it.memoryBytes;
   }
-  return { slots: usableSlots(capabilities, slotsLost) - held.length, cpuMilli, memoryBytes };
+  const slots = usableSlots(capabilities, slotsLost) - held.length;
+  if (capabilities.resources === undefined) return { slots, cpuMilli, memoryBytes };
+  const resources = held.reduce<Counts | undefined>((left, it) => less(left, it.resources), capabilities.resources);
+  return { slots, cpuMilli, memoryBytes, resources };
 }
 
 /**
@@ -70,7 +78,28 @@ export function waitingOf<Held extends ResourceRequest>(
 }
 
 export function fits(demand: ResourceRequest, room: FreeCapacity): boolean {
-  return room.slots > 0 && demand.cpuMilli <= room.cpuMilli && demand.memoryBytes <= room.memoryBytes;
+  return (
+    room.slots > 0 &&
+    demand.cpuMilli <= room.cpuMilli &&
+    demand.memoryBytes <= room.memoryBytes &&
+    (demand.resources === undefined || hasLeft(room.resources, demand.resources))
+  );
+}
+
+const hasLeft = (left: Counts | undefined, wanted: Counts): boolean =>
+  Object.entries(wanted).every(([name, amount]) => !has(left, name) || amountOf(left, name) >= amount);
+
+/**
+ * True when a runner may take runs that ask for these resources: it states each name, or `isSite` says that the coordinator holds a pool
+ * of it; and it is not kept for runs that ask for others.
+ */
+export function provides(
+  { resources, only_with: only }: RunnerCapabilities,
+  wanted: Counts | undefined,
+  isSite: (name: string) => boolean,
+): boolean {
+  if (only !== undefined && !only.some((name) => has(wanted, name))) return false;
+  return wanted === undefined || Object.keys(wanted).every((name) => has(resources, name) || isSite(name));
 }
 
 /** How long one run may take: its time limit, and the mean duration of such runs; 0 where there is none. */
@@ -88,9 +117,9 @@ export const endsInTime = ({ timeLimitMs, meanMs }: RunLength, now: number, ends
 
 /** Returns the capacity left after one more job. */
 export function minus(room: FreeCapacity, demand: ResourceRequest): FreeCapacity {
-  return {
-    slots: room.slots - 1,
-    cpuMilli: room.cpuMilli - demand.cpuMilli,
-    memoryBytes: room.memoryBytes - demand.memoryBytes,
-  };
+  const slots = room.slots - 1;
+  const cpuMilli = room.cpuMilli - demand.cpuMilli;
+  const memoryBytes = room.memoryBytes - demand.memoryBytes;
+  if (room.resources === undefined) return { slots, cpuMilli, memoryBytes };
+  return { slots, cpuMilli, memoryBytes, resources: less(room.resources, demand.resources) };
 }

@@ -16,7 +16,7 @@ import {
 import { RareDecision } from '../adaptive/rounds.ts';
 import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
 import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
-import { runnerId } from '../scalars.ts';
+import { resourceCounts, runnerId } from '../scalars.ts';
 import { StoredBatchHistory, StoredJudgement } from './judgement.ts';
 import { count, fixedList, time } from './shapes.ts';
 import { storedProperties } from '../members/member-schemas.ts';
@@ -43,6 +43,7 @@ const batchInput = {
   timeLimitMs: count('The time limit of a run; 0: none.'),
   cpuMilli: amount('CPU of a run, in thousandths of a core.'),
   memoryBytes: amount('Memory of a run.'),
+  resources: Type.Optional(resourceCounts('Counted resources of a run; absent: none.', 1)),
   samplingScheme: text('The sampling definition in force when it was submitted.'),
   canaryRuns: Type.Optional(count('The first runs, which are released alone; absent: all runs are.')),
   canaryBatch: Type.Optional({ ...batchId, description: 'The canary study that its runs wait for; absent: none.' }),
@@ -228,6 +229,7 @@ export const HeldAttempt = Type.Object({
   attempt: count('Number of the attempt.'),
   cpuMilli: amount('Its CPU, in thousandths of a core.'),
   memoryBytes: amount('Its memory.'),
+  resources: Type.Optional(resourceCounts('Its counted resources; absent: none.', 1)),
   missingSinceMs: Type.Optional(
     time('Time of the first heartbeat in a row that does not name it; absent while the runner names it.'),
   ),

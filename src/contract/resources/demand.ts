@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { answered, listOf, named, nullable, ref, text } from '../build.ts';
 import { BareMetalConfig, KubernetesConfig } from '../compute.ts';
-import { count, double, int32, timestamp, uuid } from '../scalars.ts';
+import { count, double, int32, resourceCounts, timestamp, uuid } from '../scalars.ts';
 
 export const DemandGroup = named(
   'DemandGroup',
@@ -32,6 +32,13 @@ export const DemandGroup = named(
     ),
     features: Type.Optional(
       listOf(text('A feature.'), 'What a runner must know beyond the first version of the protocol; absent: nothing.'),
+    ),
+    resources: Type.Optional(resourceCounts('Counted resources that a run requests; absent: none.', 1)),
+    site_resources: Type.Optional(
+      listOf(
+        text('A resource.'),
+        'Of these, the names of which the coordinator holds a pool: a runner need not state them. `runs` is no more than the pool has left for. Absent: none.',
+      ),
     ),
     kubernetes: Type.Optional(ref(KubernetesConfig)),
     baremetal: Type.Optional(ref(BareMetalConfig)),

@@ -5,7 +5,7 @@ import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } fr
 import { Job } from './jobs.ts';
 import { engines, RunnerEngine } from '../code/identity.ts';
 import { LIMITS } from '../limits.ts';
-import { count, double, instance, int32, name, plainName, runnerId, timestamp, uuid } from '../scalars.ts';
+import { count, double, instance, int32, name, plainName, resourceCounts, resourceName, runnerId, timestamp, uuid } from '../scalars.ts';
 import { BatchConfig } from '../study.ts';
 
 export const RunnerCapabilities = named(
@@ -40,6 +40,19 @@ export const RunnerCapabilities = named(
         name('A feature.'),
         'What it knows beyond the first version of this protocol. `histories`: it computes histories and derived outputs; runs of a study with any go to such runners alone. Absent: none.',
         LIMITS.features,
+      ),
+    ),
+    resources: Type.Optional(
+      resourceCounts(
+        'Counted resources that it has for runs, such as `{ "gpu": 2 }`; absent: none. 0: it was asked to look for them and has found none.',
+        0,
+      ),
+    ),
+    only_with: Type.Optional(
+      listOf(
+        resourceName('A resource.'),
+        'It takes only runs that ask for one of these; absent: any run. Launchers state it for allocations with GPUs.',
+        LIMITS.resources,
       ),
     ),
     python_version: Type.Optional(Type.String({ maxLength: LIMITS.nameLength, description: 'Version of its Python.' })),
@@ -77,6 +90,9 @@ export const Runner = named(
       flag('True when the coordinator has drained it since attempts failed on it and not on others; absent otherwise.'),
     ),
     slots_lost: Type.Optional(int32('Slots of `max_concurrent_jobs` that it cannot use now; absent: none.')),
+    resources_used: Type.Optional(
+      resourceCounts('Of its counted resources, those of the runs that it holds; absent: none.', 0),
+    ),
     allocation: Type.Optional(text('The allocation of a cluster that it runs in.')),
     ends_at: Type.Optional(timestamp('When its machine is taken from it.')),
     ephemeral: Type.Optional(flag('True: it is forgotten when it has signed off.')),
@@ -95,6 +111,18 @@ export const Runner = named(
 );
 export type Runner = Static<typeof Runner>;
 
+export const SitePool = named(
+  'SitePool',
+  'A resource of which the coordinator holds a pool for all runners.',
+  answered({
+    name: text('The resource.'),
+    total: count('The most that runs of all runners have at once.'),
+    used: count('The amount of the runs that runners hold.'),
+    batches: listOf(uuid('A study.'), 'The studies of these runs; at most 100 are named.'),
+  }),
+);
+export type SitePool = Static<typeof SitePool>;
+
 export const RunnerListResponse = named(
   'RunnerListResponse',
   'The runner pool.',
@@ -103,6 +131,7 @@ export const RunnerListResponse = named(
     active_runners: int32('Number of runners that are not Offline.'),
     offline_runners: int32('Number of Offline runners.'),
     total_capacity: count('Number of jobs that the active runners execute at once, without lost slots.'),
+    site_resources: Type.Optional(listOf(ref(SitePool), 'The pools of the coordinator; absent: it holds none.')),
   }),
 );
 export type RunnerListResponse = Static<typeof RunnerListResponse>;

@@ -23,6 +23,7 @@ import { runners } from './resources.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
+import type { SitePools } from '../scheduling/site-pools.ts';
 import type { Statistics } from '../scheduling/statistics.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import type { StudyHealth } from '../runs/study-health.ts';
@@ -39,6 +40,7 @@ export interface FindingParts extends StoreReader, StoreWatchPart {
   launcherReports: LauncherReports;
   judgements: Pick<Judgements, 'precisionOf'>;
   /** Returns the free bytes on the disk of the store; undefined where they are not known. */
+  sitePools: SitePools | undefined;
   freeBytes: (() => Promise<number | undefined>) | undefined;
 }
 
@@ -54,7 +56,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     batchId,
     now: parts.clock.now(),
     runLength: runLengthOf(parts.statistics, state.context),
-    runners: isOver ? [] : (await runners(parts, {})).runners,
+    ...(isOver ? { runners: [] } : await poolOf(parts)),
     ...reservationOf(parts, batchId),
     ...launchersOf(parts, batchId),
     ...submitted,
@@ -68,6 +70,11 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     failingRunners: failingRunners(tally.runners()),
     storeFreeBytes: isOver ? undefined : await parts.freeBytes?.(),
   });
+}
+
+async function poolOf(parts: FindingParts): Promise<Pick<Situation, 'runners' | 'sitePools'>> {
+  const { runners: all, site_resources: sitePools } = await runners(parts, {});
+  return sitePools === undefined ? { runners: all } : { runners: all, sitePools };
 }
 
 type OfSubmission = Pick<
@@ -197,7 +204,7 @@ function ofBatch(state: BatchState): OfBatch {
     codes: c.codes ?? [],
     pin: { pinsCode: c.pinsCode, pinnedCode: c.pinnedCode },
     needs: c.needs,
-    demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes },
+    demand: { cpuMilli: c.cpuMilli, memoryBytes: c.memoryBytes, resources: c.resources },
     ...(c.pausedAtMs === undefined ? {} : { paused: { reason: c.pauseReason } }),
     telemetry: c.telemetry === undefined ? undefined : toBatchTelemetry(c.telemetry),
     ...(c.rowsLost === undefined ? {} : { rowsLost: c.rowsLost }),

@@ -23,6 +23,7 @@ import type {
   StudyCode,
   Uuid,
 } from '../../contract/types.ts';
+import type { RunnerContext } from '../../contract/types.ts';
 import type { RunnerFilter } from '../../contract/queries.ts';
 import { allOf, keys } from '../kernel/storage/keys.ts';
 import { submittedStudy } from '../kernel/records/study-cache.ts';
@@ -39,6 +40,7 @@ import {
 } from '../kernel/records/to-resource.ts';
 import { currentTimeLeft, latestTimeLeft } from './time-left.ts';
 import { decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import type { SitePools } from '../scheduling/site-pools.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { readJob, readRunner, type StoreReader } from '../kernel/records/lookup.ts';
@@ -198,15 +200,21 @@ export function runner(parts: { store: Store }, runnerId: string): Runner {
 }
 
 export async function runners(
-  parts: { store: Store; share: EventLoopShare },
+  parts: { store: Store; share: EventLoopShare; sitePools?: SitePools | undefined },
   filter: RunnerFilter,
 ): Promise<RunnerListResponse> {
   const all: Runner[] = [];
+  const held: RunnerContext['held'][] = [];
+  const { sitePools } = parts;
   const snapshot = parts.store.snapshot();
   try {
     for await (const chunk of snapshot.entries(allOf('runner'))) {
-      for await (const part of parts.share.mapped(chunk, ([, record]) => toRunner(decodeRunner(record))))
-        all.push(...part);
+      const read = ([, record]: readonly [string, string]): Runner => {
+        const state = decodeRunner(record);
+        if (sitePools !== undefined) held.push(state.context.held);
+        return toRunner(state);
+      };
+      for await (const part of parts.share.mapped(chunk, read)) all.push(...part);
     }
   } finally {
     await snapshot.close();
@@ -224,6 +232,7 @@ export async function runners(
     total_capacity: connected
       .filter((it) => it.status !== 'Maintenance')
       .reduce((sum, it) => sum + usableSlots(it.capabilities, it.slots_lost), 0),
+    ...(sitePools === undefined ? {} : { site_resources: sitePools.shown(held) }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** The demand for runners: the Pending runs of all open batches that could be claimed now, in groups of equal needs. */
-import { activeRuns } from '../../../machines/batch.ts';
+import { activeRuns, type BatchContext } from '../../../machines/batch.ts';
 import type { ComputeConfig, ContainerConfig, DemandGroup, DemandResponse, Uuid } from '../../contract/types.ts';
 import { parseCpu, parseMemory } from '../../domain/quantity.ts';
+import { plus, times, type Counts } from '../../domain/counted/counts.ts';
 import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned, type RunnerCode } from '../../domain/code-pin.ts';
 import { BYTES_PER_GB, supports } from '../../domain/scheduling.ts';
@@ -10,6 +11,7 @@ import { decodeRunner } from '../kernel/actors/actor-kinds.ts';
 import { allOf } from '../kernel/storage/keys.ts';
 import { meanRunMs, type Statistics } from '../scheduling/statistics.ts';
 import type { WaitingRuns, Scheduler } from '../scheduling/scheduler.ts';
+import { isSiteName, type SitePools } from '../scheduling/site-pools.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { isDamage } from '../../domain/errors.ts';
@@ -20,6 +22,7 @@ interface DemandParts {
   scheduler: Scheduler;
   studyCache: StudyCache;
   statistics: Statistics;
+  sitePools: SitePools | undefined;
 }
 
 const MAX_NAMED_BATCHES = 100;
@@ -28,7 +31,7 @@ const MAX_NAMED_BATCHES = 100;
 export async function demand(parts: DemandParts): Promise<DemandResponse> {
   const groups = new Map<string, DemandGroup>();
   let runs = 0;
-  const waiting = await withoutUnserved(parts, [...parts.scheduler.waiting()]);
+  const waiting = withinPools(parts, await withoutUnserved(parts, [...parts.scheduler.waiting()]));
   for await (const part of parts.share.mapped(waiting, (it) => groupOf(parts, it))) {
     for (const found of part) {
       if (found === undefined) continue;
@@ -43,6 +46,19 @@ export async function demand(parts: DemandParts): Promise<DemandResponse> {
     runs,
     demand: [...groups.values()].sort((a, b) => a.oldest_pending_at.localeCompare(b.oldest_pending_at)),
   };
+}
+
+/** At most as many runs as the pools of the coordinator have room for, the studies one after the other. */
+function withinPools({ sitePools }: DemandParts, waiting: WaitingRuns[]): WaitingRuns[] {
+  if (sitePools === undefined) return waiting;
+  let used: Counts = sitePools.inUse();
+  return waiting.flatMap((it) => {
+    const { resources } = it.context;
+    if (resources === undefined) return [it];
+    const runs = Math.min(it.runs, sitePools.leaves(resources, used));
+    used = plus(used, times(resources, runs)) ?? used;
+    return runs === 0 ? [] : [{ ...it, runs }];
+  });
 }
 
 /**
@@ -98,6 +114,7 @@ function groupOf(parts: DemandParts, { context: c, runs, sinceMs }: WaitingRuns)
     ...namesOf(container),
     ...(c.pinsCode === undefined ? {} : { code: c.pinnedCode ?? null }),
     ...(c.needs === undefined ? {} : { features: [...c.needs] }),
+    ...resourcesOf(parts, c),
     ...(kubernetes === undefined || kubernetes === null ? {} : { kubernetes }),
     ...(baremetal === undefined || baremetal === null ? {} : { baremetal }),
   };
@@ -110,6 +127,15 @@ function groupOf(parts: DemandParts, { context: c, runs, sinceMs }: WaitingRuns)
     batches: [c.batchId],
   };
   return [JSON.stringify(needs), group];
+}
+
+function resourcesOf(
+  { sitePools }: DemandParts,
+  { resources }: BatchContext,
+): Pick<DemandGroup, 'resources' | 'site_resources'> {
+  if (resources === undefined) return {};
+  const site = Object.keys(resources).filter(isSiteName(sitePools));
+  return site.length === 0 ? { resources } : { resources, site_resources: site };
 }
 
 function namesOf({ environment }: ContainerConfig): Pick<DemandGroup, 'environment'> {

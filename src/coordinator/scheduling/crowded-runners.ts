@@ -70,12 +70,13 @@ export class CrowdedRunners {
     const moves: { run: WaitingRun; to: string }[] = [];
     let waiting: (WaitingRun & { batch: BatchContext })[] | undefined;
     for (const request of requests) {
-      if (request.maxJobs <= 0 || request.capacity.slots <= 0) continue;
+      if (request.maxJobs <= 0 || request.capacity.slots <= 0 || request.capabilities.only_with !== undefined) continue;
       waiting ??= this.waiting(sources).flatMap((it) => {
         const batch = sources.batchOf(it.jobId);
-        // The runs of an extraction stay on the runner that has their files.
+        // Runs with counted resources are not given to a runner before it can start them. The runs of an extraction stay on the runner that has their files.
         const stays = batch?.parent?.relation === 'extraction';
-        return batch === undefined || stays || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
+        const counted = batch?.resources !== undefined;
+        return batch === undefined || stays || counted || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
       });
       const names = new Set(waiting.map((it) => it.batch.simulationName));
       if (waiting.length === 0) break;

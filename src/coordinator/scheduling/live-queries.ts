@@ -2,13 +2,14 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { isDamage } from '../../domain/errors.ts';
 import { batchIdOf, jobId } from '../../domain/ids.ts';
-import type { JobRecord, RunnerCapabilities, Uuid } from '../../contract/types.ts';
+import type { JobRecord, RunnerCapabilities, RunnerContext, Uuid } from '../../contract/types.ts';
 import { stateOf, type Directory, type RecordSource } from '../kernel/actors/directory.ts';
 import type { LongPolls } from './long-polls.ts';
 import { PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { refusalsOf } from '../../domain/runner-settings.ts';
-import { freeCapacityOf } from '../../domain/scheduling.ts';
+import { isSiteName, type SitePools } from './site-pools.ts';
+import { freeCapacityOf, provides } from '../../domain/scheduling.ts';
 import type { Statistics } from './statistics.ts';
 import { isInTime } from './run-length.ts';
 import { FilePlaces } from './batches/file-places.ts';
@@ -27,6 +28,11 @@ export function openJobsOf(directory: Directory, scheduler: Scheduler, batchId: 
   }
   for (const id of scheduler.requeuedJobs(batchId)) open.add(id);
   return open;
+}
+
+/** The attempts that each runner holds. */
+export function* heldByRunners(directory: Directory): Iterable<RunnerContext['held']> {
+  for (const activation of directory.runners.values()) yield stateOf(activation).context.held;
 }
 
 /**
@@ -116,10 +122,13 @@ export const schedulerSources = (
   studies: Pick<StudyCache, 'of' | 'runAt' | 'indexOf' | 'computeOf'>,
   statistics: Statistics,
   source: RecordSource,
+  pools: SitePools | undefined,
 ): SchedulerSources => {
-  const allows: SchedulerSources['isAllowed'] = (batch, capabilities) => isAllowed(studies, batch, capabilities);
+  const allows: SchedulerSources['isAllowed'] = (batch, capabilities) =>
+    provides(capabilities, batch.resources, isSiteName(pools)) && isAllowed(studies, batch, capabilities);
   const inTime: SchedulerSources['isInTime'] = (...ends) => isInTime(statistics, ...ends);
   return {
+    pools,
     isInTime: inTime,
     // A damaged record is there.
     isTouched: (id) => unlessDamaged(() => directory.isTouched(id), true),

@@ -11,12 +11,13 @@ import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned } from '../../domain/code-pin.ts';
-import { fits, minus, supports } from '../../domain/scheduling.ts';
+import { fits, minus, provides, supports } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import type { FilePlaces } from './batches/file-places.ts';
 import { isExtraction, isServed, openBatchOf, pendingOf, type OpenBatch, type Requeued } from './batches/open-batch.ts';
 import { RankedSet } from './ranked-set.ts';
-import { noting, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
+import { isSiteName, type SitePools } from './site-pools.ts';
+import { noting, plainFirst, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
 
 export interface RunAssignment {
   runnerId: string;
@@ -52,6 +53,8 @@ export interface SchedulerSources {
   indexOf(batch: BatchContext, runId: number): number | undefined;
   /** Returns true when the settings of the runner refuse nothing that the study of the batch sets. */
   isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
+  /** The pools of the coordinator; undefined: none. */
+  pools?: SitePools | undefined;
 }
 
 /** More than the active runs of any batch, so that one step of priority outweighs them. */
@@ -161,9 +164,13 @@ export class Scheduler {
       this.#ranking.remove(batch);
       planned.add(batch);
     }
+    this.#sources.pools?.begin();
     // Asked again only for runs to wait, after every runner has as many as it can start.
     const toWait: WorkRequest[] = [];
-    const assignments = this.#serve(noting(requests, toWait), now, planned);
+    // Runs that any runner could take leave those with devices to runs that ask for them, as far as others are free.
+    const rich: WorkRequest[] = [];
+    const assignments = this.#serve(plainFirst(noting(requests, toWait), rich), now, planned);
+    if (rich.length > 0) assignments.push(...this.#serve(rich, now, planned));
     if (this.#ranking.size > 0) {
       for (const assignment of this.#serve(toWait.map(waitingRequest), now, planned)) {
         assignments.push(assignment);
@@ -205,8 +212,12 @@ export class Scheduler {
         continue;
       if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
       if (!executesPinned(request, batch.context) || !hasFeatures(request.capabilities, batch.context.needs)) continue;
+      const { resources } = batch.context;
+      if (resources === undefined ? request.capabilities.only_with !== undefined : !this.#mayHave(request, batch.context))
+        continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
+      if (resources !== undefined) this.#sources.pools?.take(resources);
       batch.plannedActive += 1;
       planned.add(batch);
       this.#rank(batch);
@@ -219,6 +230,13 @@ export class Scheduler {
       return index === undefined ? { runnerId, jobId: id } : { runnerId, jobId: id, index };
     }
     return undefined;
+  }
+
+  /** True when the runner has the counted resources of a run, and the pools have room. No run waits on a runner with them. */
+  #mayHave({ capabilities, waits }: WorkRequest, { batchId, resources = {} }: BatchContext): boolean {
+    const { pools } = this.#sources;
+    if (waits === true || !provides(capabilities, resources, isSiteName(pools))) return false;
+    return pools === undefined || pools.hasRoom(resources, batchId);
   }
 
   #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {

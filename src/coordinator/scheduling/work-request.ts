@@ -31,6 +31,14 @@ export function* noting(requests: Iterable<WorkRequest>, toWait: WorkRequest[]):
   }
 }
 
+/** Yields the requests of runners without counted resources; the others are added to `rich`. */
+export function* plainFirst(requests: Iterable<WorkRequest>, rich: WorkRequest[]): Iterable<WorkRequest> {
+  for (const request of requests) {
+    if (request.capabilities.resources === undefined) yield request;
+    else rich.push(request);
+  }
+}
+
 /** The capacity with a slot less. */
 export const withoutSlot = (capacity: FreeCapacity): FreeCapacity => ({ ...capacity, slots: capacity.slots - 1 });
 

@@ -199,6 +199,7 @@ function batchInput(
     timeLimitMs: compute.job_timeout_seconds * 1000,
     cpuMilli: quantity(parseCpu(compute.container.cpu_request)),
     memoryBytes: quantity(parseMemory(compute.container.memory_request)),
+    ...(Object.keys(compute.resources ?? {}).length === 0 ? {} : { resources: compute.resources! }),
     samplingScheme: SAMPLING_SCHEME,
     ...policyInput(submission, selected),
     ...(submission.policy?.code === 'pin' ? pinOf(config.compute, origin) : {}),

@@ -4,7 +4,7 @@ import { refusalsOf, type ContainerWish } from '../runner-settings.ts';
 import type { CanaryStudy } from '../probe/canary-finding.ts';
 import { executesPinned, type CodePin } from '../code-pin.ts';
 import { hasFeatures } from '../histories/feature.ts';
-import { endsInTime, fits, freeCapacityOf, supports, type ResourceRequest, type RunLength } from '../scheduling.ts';
+import { endsInTime, fits, freeCapacityOf, provides, supports, type ResourceRequest, type RunLength } from '../scheduling.ts';
 import type {
   BatchStatus,
   BatchTelemetry,
@@ -15,6 +15,7 @@ import type {
   PrecisionReached,
   Runner,
   RunsWithoutFiles,
+  SitePool,
   StoredCode,
   StoreFault,
   UnsentFiles,
@@ -75,6 +76,8 @@ export interface Situation {
   needs: readonly string[] | undefined;
   now: number;
   runners: readonly Runner[];
+  /** The pools of the coordinator; absent: it holds none. */
+  sitePools?: readonly SitePool[];
   /** The reports of launchers; absent without one. */
   launchers?: LaunchersAbout;
   /** Absent while it is not paused. */
@@ -162,8 +165,9 @@ export const accepting = (it: Situation): Runner[] =>
   connected(it).filter(({ status, accepting_jobs: accepts }) => status !== 'Maintenance' && accepts !== false);
 
 /** True when a run fits the runner, were it free. */
-export const isLargeEnough = ({ demand }: Situation, { capabilities }: Runner): boolean =>
-  fits(demand, freeCapacityOf(capabilities, []));
+export const isLargeEnough = ({ demand, sitePools }: Situation, { capabilities }: Runner): boolean =>
+  fits(demand, freeCapacityOf(capabilities, [])) &&
+  provides(capabilities, demand.resources, (name) => sitePools?.some((pool) => pool.name === name) === true);
 
 /** True when a run that starts now ends before the runner's machine is taken from it. */
 export const staysLongEnough = ({ runLength, now }: Situation, { ends_at: end }: Runner): boolean =>

@@ -21,6 +21,7 @@ import {
 } from './finding.ts';
 import { refusalsOf } from '../runner-settings.ts';
 import { launcherRules } from './launchers.ts';
+import { namedShortage, RESOURCE_USED } from '../counted/findings.ts';
 import { refusedBySettings, runnersTooOld } from './settings.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');
@@ -155,6 +156,8 @@ const TOO_LARGE: Rule = {
   find(situation) {
     const { demand } = situation;
     const runners = accepting(situation);
+    const named = namedShortage(situation, runners);
+    if (named !== undefined) return named;
     if (runners.some((runner) => isLargeEnough(situation, runner))) return undefined;
     const most = Math.max(...runners.map((runner) => runner.capabilities.cpu_cores));
     const largest = Math.max(...runners.map((runner) => runner.capabilities.memory_gb));
@@ -287,6 +290,7 @@ const CHAIN: readonly Rule[] = [
   CANARY_RUNNING,
   CAP_REACHED,
   AUDIT_WAITS,
+  RESOURCE_USED,
   STARTING,
   POOL_BUSY,
   RUNNING,

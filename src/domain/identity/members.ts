@@ -110,6 +110,7 @@ export const MEMBERS: readonly Member[] = [
   member(`${COMPUTE}/container/memory_request`, 'execution', 'none', 'It reserves a share of a machine.'),
   member(`${COMPUTE}/container/cpu_limit`, 'execution', 'none', 'A finished run has not become another one by it.'),
   member(`${COMPUTE}/container/memory_limit`, 'execution', 'none', 'A run that stayed below it has the same result.'),
+  member(`${COMPUTE}/resources`, 'execution', 'none', 'It reserves devices and licences.', {}),
   member(`${COMPUTE}/max_parallel_jobs`, 'execution', 'none', 'Runs do not know of each other.'),
   member(`${COMPUTE}/job_timeout_seconds`, 'execution', 'none', 'A run that ended in time has the same result.'),
   member(`${COMPUTE}/isolation`, 'execution', 'none', 'The result of a run is the same either way.', 'process'),

@@ -35,6 +35,7 @@ import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
+import { resourceOption } from './resource-pools.ts';
 import { hooksOf, LOG_LEVELS, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';
@@ -67,6 +68,7 @@ interface ServeFlags extends ObjectStoreFlags, NotifyFlags {
   maxReportsMb?: number;
   retainDays?: number;
   quarantine?: boolean;
+  resource?: Record<string, number>;
   interpreter: Interpreter;
   logLevel: LogLevel;
 }
@@ -101,6 +103,7 @@ export function serveCommand(): Command {
       'delete studies that ended, and forget runners last seen, more than n days ago (default: never)',
       integerBetween(1, 36_500),
     )
+    .addOption(resourceOption())
     .option('--quarantine', 'give a runner whose attempts fail more than those of others no new work for an hour')
     .addOption(
       new Option('--interpreter <logic>', 'how the state machines run: compiled, or by XState itself, which is slower')
@@ -218,7 +221,7 @@ class Running {
 }
 
 function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<CoordinatorOptions> {
-  const { maxRetries, retainDays, quarantine = false, interpreter, dataDir } = flags;
+  const { maxRetries, retainDays, quarantine = false, interpreter, dataDir, resource } = flags;
   const objectStore = objectStoreOf(flags, process.env);
   const notifications = notificationsOf(flags, ownUrl);
   return {
@@ -232,6 +235,7 @@ function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<Coordinato
     ...(maxRetries === undefined ? {} : { defaultMaxRetries: maxRetries }),
     quarantine,
     interpreter,
+    ...(resource === undefined ? {} : { resources: resource }),
     ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
   };
 }

@@ -55,7 +55,7 @@ export type Kind = keyof StateOf;
 
 const jobContext = mergeOf<[Pick<JobContext, 'jobId' | 'runId'>, BatchContext, Partial<JobHistoryState>], JobContext>(
   ['jobId', 'runId'],
-  ['batchId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes'],
+  ['batchId', 'maxRetries', 'timeLimitMs', 'cpuMilli', 'memoryBytes', 'resources'],
   namesOf(INITIAL_HISTORY),
 );
 

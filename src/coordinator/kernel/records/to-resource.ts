@@ -24,6 +24,7 @@ import type {
   Uuid,
 } from '../../../contract/types.ts';
 import type { BatchState, JobState, RunnerState } from '../actors/actor-kinds.ts';
+import { plus, type Counts } from '../../../domain/counted/counts.ts';
 import { batchIdOf, runIdOf } from '../../../domain/ids.ts';
 import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { decodeRead } from '../../../domain/runs/look-ups.ts';
@@ -224,6 +225,8 @@ export function toRunner({ value, context: c }: RunnerState): Runner {
     total_jobs_failed: c.failed,
     accepting_jobs: !c.drained && c.leaving === undefined && value !== 'Offline',
   };
+  const used = c.held.reduce<Counts | undefined>((sum, it) => plus(sum, it.resources), undefined);
+  if (used !== undefined) runner.resources_used = { ...used };
   if (c.drainReason !== undefined) runner.drain_reason = c.drainReason;
   if (c.drainedUntilMs !== undefined) runner.drained_until = timestamp(c.drainedUntilMs);
   if (c.quarantined !== undefined) runner.quarantined = c.quarantined;
