@@ -12,24 +12,20 @@ import {
 } from '../src/domain/rules.ts';
 import { initialState, JOB_MEMBERS } from '../src/contract/members/members.ts';
 import { shortCode } from '../src/domain/code-name.ts';
-import type { Counts } from '../src/domain/counted/counts.ts';
+import type { ResourceRequest } from '../src/domain/counted/counts.ts';
 import type { AttemptOutcome, AttemptRecord, FailReason, JobHistoryState, Uuid } from '../src/contract/types.ts';
 import type { Deadline } from './deadline.ts';
 import type { JobClaimed, JobEnded, JobEvent, JobExcused, JobRequeued, JobStarted, ReleaseCause } from './protocol.ts';
 import type { RunTelemetry } from './telemetry-tally.ts';
 
 /** The members that all jobs of a batch share; not stored with the job. */
-export interface JobInput {
+export interface JobInput extends ResourceRequest {
   jobId: Uuid;
   batchId: Uuid;
   runId: number;
   maxRetries: number;
   /** 0: no limit. */
   timeLimitMs: number;
-  cpuMilli: number;
-  memoryBytes: number;
-  /** Counted resources; undefined: none. */
-  resources?: Counts | undefined;
 }
 
 export type JobContext = JobInput & JobHistoryState;
@@ -207,13 +203,12 @@ export function jobClaimed(c: JobContext, { runnerId, index, now }: Of<'CLAIM'>)
   const type = 'job.claimed';
   const attempt = c.attempt + 1;
   const requeued = c.attempt > 0;
-  if (resources !== undefined) {
-    const counted = { type, jobId, batchId, runId, runnerId, attempt, now, requeued, cpuMilli, memoryBytes, resources } as const;
-    return index === undefined ? counted : { ...counted, index };
-  }
-  return index === undefined
-    ? { type, jobId, batchId, runId, runnerId, attempt, now, requeued, cpuMilli, memoryBytes }
-    : { type, jobId, batchId, runId, runnerId, attempt, now, index, requeued, cpuMilli, memoryBytes };
+  const fact: JobClaimed =
+    index === undefined
+      ? { type, jobId, batchId, runId, runnerId, attempt, now, requeued, cpuMilli, memoryBytes }
+      : { type, jobId, batchId, runId, runnerId, attempt, now, index, requeued, cpuMilli, memoryBytes };
+  if (resources !== undefined) fact.resources = resources;
+  return fact;
 }
 
 export function jobStarted(c: JobContext, { now, code }: Of<'START'>): JobStarted {

@@ -120,10 +120,8 @@ class RunningCoordinator implements Lifecycle {
     const directory = new Directory(groupCommit, studyCache.indexOf, this.system);
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
-    const sitePools = options.resources && new SitePools(options.resources, () => heldByRunners(directory));
-    const scheduler = new Scheduler(
-      schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, sitePools),
-    );
+    const pools = options.resources && new SitePools(options.resources, () => heldByRunners(directory));
+    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, pools));
     const crowded = new CrowdedRunners();
     const ofTurns: ConstructorParameters<typeof Turns>[0] = {
       directory,
@@ -161,7 +159,7 @@ class RunningCoordinator implements Lifecycle {
       ...tools,
       crowded,
       longPolls,
-      sitePools,
+      sitePools: pools,
       taking: new Taking(clock, () => this.#polls.schedule()),
       statistics,
       judgements,
@@ -255,11 +253,6 @@ class RunningCoordinator implements Lifecycle {
     });
   }
 
-  #stopTick(): void {
-    this.#isStopped = true;
-    this.#cancelTick();
-  }
-
   tick(): Promise<void> {
     return this.#list.tick(this.parts.clock.now());
   }
@@ -294,7 +287,8 @@ class RunningCoordinator implements Lifecycle {
   }
 
   #failed(error: SimbatchError): void {
-    this.#stopTick();
+    this.#isStopped = true;
+    this.#cancelTick();
     this.parts.turns.refuse(error);
     this.system.supervisor.send({ type: 'WRITE_FAILED', now: this.parts.clock.now(), message: error.message });
     this.parts.longPolls.close(NOTHING);
@@ -310,7 +304,8 @@ class RunningCoordinator implements Lifecycle {
 
   async close(): Promise<void> {
     const { turns, groupCommit, store, clock } = this.parts;
-    this.#stopTick();
+    this.#isStopped = true;
+    this.#cancelTick();
     if (this.system.supervisor.getSnapshot().value === 'Serving') {
       // The failed write has been reported; the store must be closed in either case.
       await turns.run('stop', ({ now }) => this.system.supervisor.send({ type: 'STOP', now })).catch(() => {});

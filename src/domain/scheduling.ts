@@ -1,26 +1,11 @@
 /** Matching of runs and runners: pure decisions over plain data (specification, "Limits"). */
 import type { RunnerCapabilities } from '../contract/types.ts';
-import { amountOf, has, less, type Counts } from './counted/counts.ts';
+import { amountOf, has, less, type Counts, type FreeCapacity, type ResourceRequest } from './counted/counts.ts';
 import { isFunctions } from './study/function-code.ts';
 
 export const BYTES_PER_GB = 1024 ** 3;
 
-/** Resources that one job requests: thousandths of a core, and bytes. */
-export interface ResourceRequest {
-  cpuMilli: number;
-  memoryBytes: number;
-  /** Counted resources; undefined: none. */
-  resources?: Counts | undefined;
-}
-
-/** Resources that a runner has left. */
-export interface FreeCapacity {
-  slots: number;
-  cpuMilli: number;
-  memoryBytes: number;
-  /** Counted resources that the runner states; of others it has no limit. Undefined: it states none. */
-  resources?: Counts | undefined;
-}
+export type { FreeCapacity, ResourceRequest };
 
 /**
  * True when the runner takes this simulation: it lists nothing, `*`, or the name. Functions, whose code comes with the study, only

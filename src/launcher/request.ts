@@ -1,4 +1,5 @@
 /** The request of an allocation: how its runner is started, with everything the queue says. Pure. */
+import { GPU, type Counts } from '../domain/counted/counts.ts';
 import type { DemandGroup } from '../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from './settings.ts';
 import type { AllocationRequest } from './engine.ts';
@@ -24,6 +25,20 @@ export interface Planned {
   isKept: boolean;
 }
 
+/** The counted resources of an allocation; undefined: none. */
+export const countsOf = ({ size }: QueueConfig): Counts | undefined =>
+  size.gpus === 0 ? size.resources : { [GPU]: size.gpus, ...size.resources };
+
+/** The runner finds the GPUs that its allocation has. An allocation with GPUs takes only runs that ask for one. */
+function resourceOptions({ size }: QueueConfig): (readonly [string, string])[] {
+  const named = Object.entries(size.resources ?? {}).map(([name, amount]) => `${name}=${String(amount)}`);
+  const all = size.gpus === 0 ? named : [`${GPU}=auto`, ...named];
+  return [
+    ...(all.length === 0 ? [] : [['resources', all.join(',')] as const]),
+    ...(size.gpus === 0 ? [] : [['only-with', GPU] as const]),
+  ];
+}
+
 export function requestOf(
   { runnerEndpoint }: Pick<LauncherConfig, 'runnerEndpoint'>,
   queue: QueueConfig,
@@ -42,7 +57,7 @@ export function requestOf(
     ['max-concurrent-jobs', String(slotsOf(queue))],
     ['cpu-cores', String(size.cores)],
     ...(size.memoryBytes === 0 ? [] : [['memory-gb', roundedDown(size.memoryBytes / BYTES_PER_GB)] as const]),
-    ...(size.gpus === 0 ? [] : [['gpu-available'] as const]),
+    ...resourceOptions(queue),
   ];
   const own = options.flatMap(([name, ...value]) => [`--${name}`, ...value]);
   const args = [...own, ...runner.args];

@@ -1,5 +1,7 @@
 /** The parsed launcher.yaml: types only. Times are milliseconds, memory is bytes, and every default is filled in. */
 
+import type { Counts } from '../domain/counted/counts.ts';
+
 /** The resources of one allocation. */
 export interface AllocationSize {
   /** Cores, at least 1. */
@@ -7,6 +9,8 @@ export interface AllocationSize {
   /** 0: not stated. The engine's default applies, the runner declares its machine's memory, and it is taken to be enough. */
   memoryBytes: number;
   gpus: number;
+  /** Other counted resources of an allocation; undefined: none. */
+  resources?: Counts | undefined;
 }
 
 /** How long no allocation is submitted after failures. The delay doubles with each failure in a row. */

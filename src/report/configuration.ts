@@ -79,9 +79,9 @@ function codeTable(versions: ReportData['codeVersions']): Content {
 
 export function versionsSection({ runners, codeVersions, status }: ReportData, origin: ReportOrigin): Markup {
   const used = (runners?.runners ?? []).map((it) => {
-    const stated = Object.entries(it.capabilities)
-      .filter(([name, value]) => VERSION.test(name) && typeof value !== 'object')
-      .map(([name, value]) => `${name} ${String(value)}`);
+    const stated = Object.entries(it.capabilities).flatMap(([name, value]) =>
+      VERSION.test(name) && typeof value === 'string' ? [`${name} ${value}`] : [],
+    );
     const extra = Object.entries((it.capabilities as { versions?: Record<string, unknown> }).versions ?? {}).map(
       ([name, value]) => `${name} ${String(value)}`,
     );

@@ -12,6 +12,7 @@
  */
 import type { Assignment, AttemptRef, BatchConfig } from '../contract/types.ts';
 import { checkpointRoot, type RunnerConfig } from './config/config.ts';
+import { countsOf } from './config/resources.ts';
 import { AttemptActor } from './attempt-actor.ts';
 import { AttemptCheckpoint } from './attempt/attempt-checkpoint.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
@@ -59,7 +60,7 @@ type Ended = { record: SpooledAttempt; end: AttemptEnd };
 type ManagerConfig = 'engines' | 'outputRoot' | 'checkpointDir' | 'maxConcurrentJobs' | 'cpuCores' | 'memoryGb';
 
 export interface AttemptManagerOptions {
-  config: Pick<RunnerConfig, ManagerConfig>;
+  config: Pick<RunnerConfig, ManagerConfig> & Partial<Pick<RunnerConfig, 'resources' | 'devices'>>;
   spool: Spool;
   reporter: ReportQueue;
   site: ExecutionSite;
@@ -86,8 +87,9 @@ export class AttemptManager {
   constructor(options: AttemptManagerOptions) {
     this.#options = options;
     const { config, site, onChange, spool, reporter, leaving } = options;
-    const { maxConcurrentJobs: slots, cpuCores, memoryGb } = config;
-    this.slots = new Slots({ slots, cpuCores, memoryGb, log: site.log, onChange });
+    const { maxConcurrentJobs: slots, cpuCores, memoryGb, devices } = config;
+    const resources = countsOf(config);
+    this.slots = new Slots({ slots, cpuCores, memoryGb, resources, devices, log: site.log, onChange });
     this.#lanes = new Lanes(this.slots, site.clock);
     this.ahead = new ClaimAhead(slots);
     this.#delivery = new OutcomeDelivery({ spool, reporter, uploads: site.uploads, log: site.log, onReport: onChange });
@@ -241,14 +243,11 @@ export class AttemptManager {
       else this.ahead.note(lane.meanMs(), { isShared: true });
       this.#options.onChange();
     };
-    let ended: Ended | undefined;
-    try {
-      ended = await this.#execute(held, { planned, record: held.record, recorded }, onEnded);
-    } finally {
+    const ended = await this.#execute(held, { planned, record: held.record, recorded }, onEnded).finally(() => {
       // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
       slot.close(held.execution?.remains(), { ...held.actor.ref });
       delete held.execution;
-    }
+    });
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
     if (await this.#delivery.conclude(held.actor, ended.record, ended.end)) held.isOver = true;
@@ -262,9 +261,8 @@ export class AttemptManager {
   ): Promise<Ended | undefined> {
     const { spool, reporter, site, leaving } = this.#options;
     const { actor } = held;
-    const { ref } = actor;
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const plan = planned.type === 'plan' ? planned.plan : undefined;
+    const plan = planned.type === 'plan' ? { ...planned.plan, devices: held.slot?.devices } : undefined;
     const checkpoint = plan && AttemptCheckpoint.of(site.storedCheckpoints, actor, plan);
     // The machine is prepared before the start is reported: the time limit of the run counts from that report on.
     const reported = plan && (await prepareMachine(site, plan, checkpoint));
@@ -277,7 +275,7 @@ export class AttemptManager {
       if (unrecorded === undefined) await execution?.prepare();
       return unrecorded;
     });
-    const start = { type: 'start' as const, ...ref, ...(reported && { code: reported.identity }) };
+    const start = { type: 'start' as const, ...actor.ref, ...(reported && { code: reported.identity }) };
     const verdict = await reporter.report(start).catch((error: unknown) => error as Error);
     const isOver = verdict instanceof Error || this.#delivery.isRefused(actor, verdict, 'start') || leaving.aborted;
     const isAcknowledged = !isOver && actor.send({ type: 'ACKNOWLEDGED' });
@@ -293,10 +291,10 @@ export class AttemptManager {
       actor.send({ type: 'ENDED', survivors: 0 });
       return { record, end: { type: 'fail', reason, error_message } };
     };
-    if (planned.type === 'invalid') return failed('invalid', planned.message);
-    if (execution === undefined) return failed('invalid', '');
+    if (planned.type === 'invalid' || execution === undefined)
+      return failed('invalid', 'message' in planned ? planned.message : '');
     if (unrecorded !== undefined) return failed('infrastructure', unrecorded);
-    site.log.debug(`run ${String(planned.plan.runConfig.run_id)} starts`, { ...ref });
+    site.log.debug(`run ${String(planned.plan.runConfig.run_id)} starts`, { ...actor.ref });
     const launched = (pid: number, pidStart: string | undefined): Promise<void> =>
       spool.running({ ...record, pid, ...(pidStart === undefined ? {} : { pidStart }) });
     checkpoint?.follow();

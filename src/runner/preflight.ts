@@ -7,6 +7,8 @@ import { dirname } from 'node:path';
 import { isDirectory, isWritable, makeDirectory } from '../base/directories.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { readConfig } from './config/config.ts';
+import { pinnedDevices } from './config/resources.ts';
+import { findDevices } from './processes/devices.ts';
 import { readCredential } from './config/credential.ts';
 import type { ConfigSources, FaultOf, RunnerConfig } from './config/config.ts';
 import { entrypointProblem, findPython } from './launch/engine.ts';
@@ -27,7 +29,10 @@ export interface Resolved {
 
 /** @throws SimbatchError `invalid-configuration` with every fault of the settings and of the machine, a line each. */
 export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
-  const { config, faults, faultOf } = readConfig(sources);
+  const { config: given, faults, faultOf } = readConfig(sources);
+  const pinned =
+    given.resources === undefined ? undefined : pinnedDevices(given.resources, await findDevices(sources.env));
+  const config = pinned === undefined ? given : { ...given, devices: pinned.devices };
   const python = await findPython(config.pythonExecutable, sources.env['PATH'] ?? '');
   const functions = config.allowFunctions ? await functionEngine(python) : undefined;
   const found = [
@@ -46,7 +51,7 @@ export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
   } catch (error) {
     throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
   }
-  const notes = [...config.notes, ...credential.notes];
+  const notes = [...config.notes, ...credential.notes, ...(pinned?.note === undefined ? [] : [pinned.note])];
   if (functions === undefined || 'fault' in functions) return { config, token: credential.token, notes, python };
   if (credential.token === undefined) notes.push(OPEN_FUNCTIONS);
   return { config: { ...config, engines: [...config.engines, functions] }, token: credential.token, notes, python };

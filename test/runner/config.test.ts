@@ -33,6 +33,8 @@ tags: a, b
 cpu_cores: 4
 memory_gb: 2.5
 gpu_available: true
+resources: { gpu: auto, comsol: 2 }
+only_with: [gpu]
 allow_functions: true
 environment_inherited: [AWS_*]
 environment_allowed: ['*', FUEL]
@@ -98,6 +100,9 @@ describe('runner: configuration', () => {
       cpuCores: 8,
       memoryGb: 31.3,
       gpuAvailable: false,
+      resources: undefined,
+      devices: undefined,
+      onlyWith: undefined,
       allowFunctions: false,
       servesFiles: false,
       servedFileBytes: 2 ** 30,
@@ -149,6 +154,9 @@ describe('runner: configuration', () => {
       cpuCores: 4,
       memoryGb: 2.5,
       gpuAvailable: true,
+      resources: { gpu: 'auto', comsol: 2 },
+      devices: undefined,
+      onlyWith: ['gpu'],
       allowFunctions: true,
       servesFiles: true,
       servedFileBytes: 2 ** 31,
@@ -193,6 +201,8 @@ describe('runner: configuration', () => {
     serve_files: ['true', 'false', true, 'servesFiles'],
     serve_files_max_gb: ['1', '2', '3', 'servedFileBytes'],
     gpu_available: ['true', 'false', true, 'gpuAvailable'],
+    resources: ['f=1', 'e=2', 'x=3', 'resources'],
+    only_with: ['f', 'e', 'x', 'onlyWith'],
     allow_functions: ['true', 'false', true, 'allowFunctions'],
     allocation: ['f', 'e', 'x', 'allocation'],
     ends_at: ['111111111', '222222222', '333333333', 'lifetime'],
@@ -218,9 +228,10 @@ describe('runner: configuration', () => {
           resolved({ ...basis, env: { ...needed, ...(step > 0 ? env : {}) }, flags: step > 1 ? flags : {} })[member],
         ),
       );
-      expect(seen[0]).to.include(inFile);
-      expect(seen[1]).to.include(inEnv);
-      expect(seen[2]).to.include(String(asFlag));
+      const shown = (given: string | boolean): string => String(given).replace('=', '":');
+      expect(seen[0]).to.include(shown(inFile));
+      expect(seen[1]).to.include(shown(inEnv));
+      expect(seen[2]).to.include(shown(asFlag));
     });
   }
 
@@ -343,6 +354,18 @@ describe('runner: configuration', () => {
     ['entrypoint: x\nenvironment_allowed: [A-B]', /must be a list of names of variables.*"A-B" is not one/],
     ['entrypoint: x\ntags:\n  - {a: 1}', /tags is .* and must be a list of texts/],
     ['entrypoint: x\ntags: {a: 1}', /:2:1: tags must be a single value or a list/],
+    [
+      'entrypoint: x\nresources: gpu',
+      /:2:12: resources is "gpu" and must have amounts from 0 to 10000, or auto for gpu; that of gpu is ""/,
+    ],
+    ['entrypoint: x\nresources: { Gpu: 1 }', /resources is .*"Gpu" must be the name of a resource/],
+    ['entrypoint: x\nresources: { cores: 1 }', /"cores" must be .*cores and memory are asked for by `cpu_request`/],
+    ['entrypoint: x\nresources: { comsol: auto }', /that of comsol is "auto"/],
+    ['entrypoint: x\nresources: { gpu: -1 }', /that of gpu is -1/],
+    ['entrypoint: x\nresources: { gpu: [0, 1] }', /resources/],
+    ['entrypoint: x\nresources: gpu=1,gpu=2', /must have each name once; gpu is there twice/],
+    ['entrypoint: x\nresources: [gpu]', /resources is .* must be names with amounts/],
+    ['entrypoint: x\nonly_with: [GPU]', /only_with is .*"GPU" must be the name of a resource/],
     ['entrypoint:', /:1:1: entrypoint has no value/],
     ['entrypoint: x\nentrypoint: y', /:2:1: Map keys must be unique/],
     ['- a', /:1:1: the file must be a list of "field: value" lines/],

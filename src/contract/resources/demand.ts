@@ -61,3 +61,42 @@ export const DemandResponse = named(
   }),
 );
 export type DemandResponse = Static<typeof DemandResponse>;
+
+export const SitePool = named(
+  'SitePool',
+  'A resource of which the coordinator holds a pool for all runners.',
+  answered({
+    name: text('The resource.'),
+    total: count('The most that runs of all runners have at once.'),
+    used: count('The amount of the runs that runners hold.'),
+    batches: listOf(uuid('A study.'), 'The studies of these runs; at most 100 are named.'),
+  }),
+);
+export type SitePool = Static<typeof SitePool>;
+
+export const PoolHistory = named(
+  'PoolHistory',
+  'The use of the pool since the start of the coordinator, for twelve hours at most.',
+  answered({
+    minutes: listOf(
+      answered({
+        at: timestamp('Start of the minute.'),
+        slots: double('Mean number of slots of connected runners that are not drained.', { minimum: 0 }),
+        busy: double('Mean number of these that held a run.', { minimum: 0 }),
+      }),
+      'The oldest first; a minute without the coordinator is missing.',
+    ),
+    attempts: listOf(
+      answered({
+        runner_id: text('The runner.'),
+        job_id: uuid('The job.'),
+        attempt: int32('Number of the attempt.'),
+        started_at: timestamp('When it started.'),
+        ended_at: timestamp('When it ended.'),
+        outcome: text('`completed`, `failed`, `timeout`, `cancelled`, `released` or `lost`.'),
+      }),
+      'The latest 240 ended attempts of each runner asked for, in the order of their ends.',
+    ),
+  }),
+);
+export type PoolHistory = Static<typeof PoolHistory>;

@@ -2,10 +2,23 @@
 import { Type, type Static } from 'typebox';
 import { RUNNER_STATUSES } from '../enums.ts';
 import { answered, enumOf, flag, listOf, mapOf, named, ref, submitted, text } from '../build.ts';
+import { SitePool } from './demand.ts';
 import { Job } from './jobs.ts';
 import { engines, RunnerEngine } from '../code/identity.ts';
 import { LIMITS } from '../limits.ts';
-import { count, double, instance, int32, name, plainName, resourceCounts, resourceName, runnerId, timestamp, uuid } from '../scalars.ts';
+import {
+  count,
+  double,
+  instance,
+  int32,
+  name,
+  plainName,
+  resourceCounts,
+  resourceName,
+  runnerId,
+  timestamp,
+  uuid,
+} from '../scalars.ts';
 import { BatchConfig } from '../study.ts';
 
 export const RunnerCapabilities = named(
@@ -111,18 +124,6 @@ export const Runner = named(
 );
 export type Runner = Static<typeof Runner>;
 
-export const SitePool = named(
-  'SitePool',
-  'A resource of which the coordinator holds a pool for all runners.',
-  answered({
-    name: text('The resource.'),
-    total: count('The most that runs of all runners have at once.'),
-    used: count('The amount of the runs that runners hold.'),
-    batches: listOf(uuid('A study.'), 'The studies of these runs; at most 100 are named.'),
-  }),
-);
-export type SitePool = Static<typeof SitePool>;
-
 export const RunnerListResponse = named(
   'RunnerListResponse',
   'The runner pool.',
@@ -135,33 +136,6 @@ export const RunnerListResponse = named(
   }),
 );
 export type RunnerListResponse = Static<typeof RunnerListResponse>;
-
-export const PoolHistory = named(
-  'PoolHistory',
-  'The use of the pool since the start of the coordinator, for twelve hours at most.',
-  answered({
-    minutes: listOf(
-      answered({
-        at: timestamp('Start of the minute.'),
-        slots: double('Mean number of slots of connected runners that are not drained.', { minimum: 0 }),
-        busy: double('Mean number of these that held a run.', { minimum: 0 }),
-      }),
-      'The oldest first; a minute without the coordinator is missing.',
-    ),
-    attempts: listOf(
-      answered({
-        runner_id: text('The runner.'),
-        job_id: uuid('The job.'),
-        attempt: int32('Number of the attempt.'),
-        started_at: timestamp('When it started.'),
-        ended_at: timestamp('When it ended.'),
-        outcome: text('`completed`, `failed`, `timeout`, `cancelled`, `released` or `lost`.'),
-      }),
-      'The latest 240 ended attempts of each runner asked for, in the order of their ends.',
-    ),
-  }),
-);
-export type PoolHistory = Static<typeof PoolHistory>;
 
 export const AttemptRef = named(
   'AttemptRef',

@@ -11,12 +11,12 @@ import { jobId } from '../../domain/ids.ts';
 import { AUDIT_OTHER_RUNNER_MS, PREFER_OTHER_RUNNER_MS } from '../../domain/rules.ts';
 import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned } from '../../domain/code-pin.ts';
-import { fits, minus, provides, supports } from '../../domain/scheduling.ts';
+import { fits, minus, supports } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import type { FilePlaces } from './batches/file-places.ts';
 import { isExtraction, isServed, openBatchOf, pendingOf, type OpenBatch, type Requeued } from './batches/open-batch.ts';
 import { RankedSet } from './ranked-set.ts';
-import { isSiteName, type SitePools } from './site-pools.ts';
+import { mayHave, type SitePools } from './site-pools.ts';
 import { noting, plainFirst, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
 
 export interface RunAssignment {
@@ -213,8 +213,7 @@ export class Scheduler {
       if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
       if (!executesPinned(request, batch.context) || !hasFeatures(request.capabilities, batch.context.needs)) continue;
       const { resources } = batch.context;
-      if (resources === undefined ? request.capabilities.only_with !== undefined : !this.#mayHave(request, batch.context))
-        continue;
+      if (!mayHave(request, batch.context, this.#sources.pools)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
       if (resources !== undefined) this.#sources.pools?.take(resources);
@@ -230,13 +229,6 @@ export class Scheduler {
       return index === undefined ? { runnerId, jobId: id } : { runnerId, jobId: id, index };
     }
     return undefined;
-  }
-
-  /** True when the runner has the counted resources of a run, and the pools have room. No run waits on a runner with them. */
-  #mayHave({ capabilities, waits }: WorkRequest, { batchId, resources = {} }: BatchContext): boolean {
-    const { pools } = this.#sources;
-    if (waits === true || !provides(capabilities, resources, isSiteName(pools))) return false;
-    return pools === undefined || pools.hasRoom(resources, batchId);
   }
 
   #runFor(request: WorkRequest, batch: OpenBatch, now: number): PlannedRun | undefined {

@@ -3,9 +3,12 @@
  * that runners hold, from the claim to the end: it follows from the stored runners, so it is known at once after a restart, and a lost
  * run keeps its share until its lease has ended.
  */
+import type { BatchContext } from '../../../machines/batch.ts';
 import { batchIdOf } from '../../domain/ids.ts';
 import { amountOf, has, plus, type Counts } from '../../domain/counted/counts.ts';
+import { provides } from '../../domain/scheduling.ts';
 import type { RunnerContext, SitePool, Uuid } from '../../contract/types.ts';
+import type { WorkRequest } from './work-request.ts';
 
 type Held = RunnerContext['held'];
 
@@ -75,7 +78,12 @@ export class SitePools {
 
   /** The pools as the API shows them. `held`: of the stored runners. */
   shown(held: Iterable<Held>): SitePool[] {
-    const pools = Object.entries(this.#totals).map(([name, total]) => ({ name, total, used: 0, batches: new Set<Uuid>() }));
+    const pools = Object.entries(this.#totals).map(([name, total]) => ({
+      name,
+      total,
+      used: 0,
+      batches: new Set<Uuid>(),
+    }));
     for (const attempt of [...held].flat()) {
       if (attempt.resources === undefined) continue;
       for (const pool of pools) {
@@ -100,3 +108,14 @@ export const isSiteName =
   (pools: SitePools | undefined) =>
   (name: string): boolean =>
     pools?.has(name) === true;
+
+/** True when the runner has the counted resources of a run, and the pools have room. No run waits on a runner with them. */
+export function mayHave(
+  { capabilities, waits }: Pick<WorkRequest, 'capabilities' | 'waits'>,
+  { batchId, resources }: Pick<BatchContext, 'batchId' | 'resources'>,
+  pools: SitePools | undefined,
+): boolean {
+  if (resources === undefined) return capabilities.only_with === undefined;
+  if (waits === true || !provides(capabilities, resources, isSiteName(pools))) return false;
+  return pools === undefined || pools.hasRoom(resources, batchId);
+}

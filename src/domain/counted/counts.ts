@@ -3,6 +3,23 @@
 /** Name -> amount. A name that is absent has none. */
 export type Counts = Readonly<Record<string, number>>;
 
+/** Resources that one job requests: thousandths of a core, and bytes. */
+export interface ResourceRequest {
+  cpuMilli: number;
+  memoryBytes: number;
+  /** Counted resources; undefined: none. */
+  resources?: Counts | undefined;
+}
+
+/** Resources that a runner has left. */
+export interface FreeCapacity {
+  slots: number;
+  cpuMilli: number;
+  memoryBytes: number;
+  /** Counted resources that the runner states; of others it has no limit. Undefined: it states none. */
+  resources?: Counts | undefined;
+}
+
 /** The resource whose devices the runner knows and pins to runs. */
 export const GPU = 'gpu';
 

@@ -2,8 +2,7 @@
  * The resources of a machine that runs share, as one table: cores, memory, and each resource that a study names. What a run asks
  * for, whether a machine has it, and the words for both follow from it. Pure.
  */
-import type { FreeCapacity, ResourceRequest } from '../scheduling.ts';
-import { amountOf, has } from './counts.ts';
+import { amountOf, has, type FreeCapacity, type ResourceRequest } from './counts.ts';
 
 /** One resource. Amounts are in the unit in which they are compared. */
 export interface CountedResource {

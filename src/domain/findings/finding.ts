@@ -4,7 +4,15 @@ import { refusalsOf, type ContainerWish } from '../runner-settings.ts';
 import type { CanaryStudy } from '../probe/canary-finding.ts';
 import { executesPinned, type CodePin } from '../code-pin.ts';
 import { hasFeatures } from '../histories/feature.ts';
-import { endsInTime, fits, freeCapacityOf, provides, supports, type ResourceRequest, type RunLength } from '../scheduling.ts';
+import {
+  endsInTime,
+  fits,
+  freeCapacityOf,
+  provides,
+  supports,
+  type ResourceRequest,
+  type RunLength,
+} from '../scheduling.ts';
 import type {
   BatchStatus,
   BatchTelemetry,

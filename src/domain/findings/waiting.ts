@@ -21,7 +21,7 @@ import {
 } from './finding.ts';
 import { refusalsOf } from '../runner-settings.ts';
 import { launcherRules } from './launchers.ts';
-import { namedShortage, RESOURCE_USED } from '../counted/findings.ts';
+import { namedShortage, RESOURCE_USED } from './pool/resources.ts';
 import { refusedBySettings, runnersTooOld } from './settings.ts';
 
 const are = (count: number): string => (count === 1 ? 'is' : 'are');

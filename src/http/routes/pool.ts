@@ -1,7 +1,7 @@
 /** Routes of the runner pool, for operators. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { DRAIN_QUERY, POOL_HISTORY_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
-import { DemandResponse } from '../../contract/resources/demand.ts';
+import { DemandResponse, PoolHistory } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import { routesOf } from '../route.ts';
 
@@ -38,7 +38,7 @@ export const poolRoutes = [
     description: 'Slots and runs by minute; with `runner_id` the latest attempts of these runners.',
     scope: 'read',
     query: POOL_HISTORY_QUERY,
-    response: runners.PoolHistory,
+    response: PoolHistory,
     handle: (coordinator, { query }) => coordinator.poolHistory(query.runner_id),
   }),
   route({

@@ -3,6 +3,7 @@ import { endpointFault } from '../../client/transport.ts';
 import type { Fault } from '../../contract/types.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
 import { durationMs } from '../../domain/durations.ts';
+import { GPU, has } from '../../domain/counted/counts.ts';
 import { parseMemory } from '../../domain/quantity.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import { engineNamed, ENGINES } from '../engines/table.ts';
@@ -40,6 +41,8 @@ const OWN_OPTIONS = [
   'cpu-cores',
   'memory-gb',
   'gpu-available',
+  'resources',
+  'only-with',
 ];
 
 export type ReadLauncherConfig = { config: LauncherConfig; faults: readonly [] } | { faults: readonly Fault[] };
@@ -93,6 +96,7 @@ class Reading {
         cores: file.size.cores,
         memoryBytes: this.#memory(`${at}/size/memory`, file.size.memory),
         gpus: file.size.gpu ?? 0,
+        ...(file.size.resources === undefined ? {} : { resources: file.size.resources }),
       },
       lifetimeMs,
       lifetimeMarginMs: this.#duration(`${at}/lifetime_margin`, file.lifetime_margin, DEFAULTS.lifetimeMarginMs),
@@ -131,6 +135,7 @@ class Reading {
       const why = 'must be shorter than the lifetime; otherwise no run fits';
       this.fault(`${at}/lifetime_margin`, file.lifetime_margin === undefined ? `is 2m and ${why}` : why);
     }
+    if (has(queue.size.resources, GPU)) this.fault(`${at}/size/resources/gpu`, 'is stated as size.gpu; move it there');
     if (min > max) this.fault(`${at}/min`, `is ${String(min)} and must not be above max, which is ${String(max)}`);
     if (backoff.firstMs < 1_000) this.fault(`${at}/backoff/first`, 'must be at least 1s');
     if (backoff.maxMs < backoff.firstMs) this.fault(`${at}/backoff/max`, 'must not be shorter than first');

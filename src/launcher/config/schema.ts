@@ -1,6 +1,7 @@
 /** The schema of launcher.yaml. Each engine adds the section of its name to the queues. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { LIMITS } from '../../contract/limits.ts';
+import { resourceCounts } from '../../contract/scalars.ts';
 import { ENGINES } from '../engines/table.ts';
 
 /** Names of launchers and queues become parts of the engines' names, such as a Kubernetes label. */
@@ -22,7 +23,10 @@ const Size = Type.Object(
     memory: Type.Optional(
       Type.String({ description: 'Memory as a quantity, e.g. `8Gi`; absent: the default of the engine.' }),
     ),
-    gpu: Type.Optional(integer('GPUs of an allocation.', 0, 1_000)),
+    gpu: Type.Optional(integer('GPUs of an allocation. Only runs that ask for `gpu` are executed in it.', 0, 1_000)),
+    resources: Type.Optional(
+      resourceCounts('Other counted resources of an allocation by their names, e.g. `{ comsol: 1 }`.', 1),
+    ),
   },
   { ...strict, description: 'The resources of one allocation.' },
 );

@@ -1,4 +1,5 @@
 /** The free capacity that exists, starts or is queued. Pure. */
+import { less } from '../../domain/counted/counts.ts';
 import { usableSlots, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { Runner } from '../../contract/types.ts';
 import type { QueueConfig } from '../settings.ts';
@@ -60,6 +61,7 @@ function capacityOfRunner({
   capabilities: c,
   engines,
   current_jobs: jobs,
+  resources_used: used,
   slots_lost: lost,
   status,
   ends_at: end,
@@ -74,6 +76,7 @@ function capacityOfRunner({
       slots: free,
       cpuMilli: c.cpu_cores > 0 ? c.cpu_cores * 1_000 * share : Infinity,
       memoryBytes: c.memory_gb > 0 ? c.memory_gb * 1024 ** 3 * share : Infinity,
+      resources: less(c.resources, used),
     },
     endsAtMs: end === undefined ? undefined : Date.parse(end),
     queue: undefined,

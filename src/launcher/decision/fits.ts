@@ -2,11 +2,14 @@
 import { executesPinned } from '../../domain/code-pin.ts';
 import { featuresMissing } from '../../domain/histories/feature.ts';
 import { imageOf } from '../../domain/study/container-image.ts';
+import { amountOf, countsText, GPU, has } from '../../domain/counted/counts.ts';
+import { shortOf } from '../../domain/counted/table.ts';
 import { isFunctions } from '../../domain/study/function-code.ts';
 import {
   BYTES_PER_GB,
   endsInTime,
   fits,
+  provides,
   type FreeCapacity,
   type ResourceRequest,
   type RunLength,
@@ -16,7 +19,7 @@ import type { DemandGroup, RunnerCapabilities, RunnerEngine } from '../../contra
 import { ALLOWED, matchesAny, refusalsOf, type Refusals } from '../../domain/runner-settings.ts';
 import type { QueueConfig } from '../settings.ts';
 import { engineNamed } from '../engines/table.ts';
-import { slotsOf } from '../request.ts';
+import { countsOf, slotsOf } from '../request.ts';
 
 /** Why runs of a group never execute in a queue. */
 export interface Misfit {
@@ -25,10 +28,17 @@ export interface Misfit {
   why: string;
 }
 
-export const requestedBy = ({ cpu_cores: cores, memory_gb: memoryGb }: DemandGroup): ResourceRequest => ({
+export const requestedBy = ({ cpu_cores: cores, memory_gb: memoryGb, resources }: DemandGroup): ResourceRequest => ({
   cpuMilli: Math.round(cores * 1_000),
   memoryBytes: Math.round(memoryGb * BYTES_PER_GB),
+  ...(resources === undefined ? {} : { resources }),
 });
+
+/** True for a resource of which the coordinator holds a pool. */
+const isSite =
+  ({ site_resources: names = [] }: DemandGroup) =>
+  (name: string): boolean =>
+    names.includes(name);
 
 export const lengthOf = ({ timeout_secs: limit, mean_seconds: mean }: DemandGroup): RunLength => ({
   timeLimitMs: limit * 1_000,
@@ -40,24 +50,16 @@ export const wholeCapacity = (queue: QueueConfig): FreeCapacity => ({
   slots: slotsOf(queue),
   cpuMilli: queue.size.cores * 1_000,
   memoryBytes: queue.size.memoryBytes === 0 ? Infinity : queue.size.memoryBytes,
+  resources: countsOf(queue),
 });
 
 /** The time that an allocation has for runs. */
 export const usableMs = ({ lifetimeMs, lifetimeMarginMs }: QueueConfig): number => lifetimeMs - lifetimeMarginMs;
 
-/** Runs with this request that fit at once. */
-export function runsThatFit({ cpuMilli, memoryBytes }: ResourceRequest, room: FreeCapacity): number {
-  const byCores = cpuMilli > 0 ? Math.floor(room.cpuMilli / cpuMilli) : Infinity;
-  const byMemory = memoryBytes > 0 ? Math.floor(room.memoryBytes / memoryBytes) : Infinity;
-  return Math.max(0, Math.min(room.slots, byCores, byMemory));
-}
-
 /** True when runners with this list execute the simulation; functions only by their name. */
 export const serves = (simulations: readonly string[], simulation: string): boolean =>
   simulations.includes(simulation) ||
   ((simulations.length === 0 || simulations.includes('*')) && !isFunctions(simulation));
-
-const gib = (bytes: number): string => String(Number((bytes / BYTES_PER_GB).toPrecision(3)));
 
 /** The settings of a runner, and the code of its engines. */
 export interface RunnerSettings extends RunnerCapabilities {
@@ -69,6 +71,12 @@ export function refusalsBy(settings: RunnerSettings, group: DemandGroup): string
   const { environment = [], image, features, simulation, code } = group;
   const refused = refusalsOf(settings, { environment: Object.fromEntries(environment.map((it) => [it, ''])), image });
   const missing = featuresMissing(settings, features);
+  const isOffered =
+    provides(settings, group.resources, isSite(group)) &&
+    Object.entries(group.resources ?? {}).every(
+      ([name, amount]) => !has(settings.resources, name) || amountOf(settings.resources, name) >= amount,
+    );
+  const offered = settings.resources === undefined ? 'no resources' : countsText(settings.resources);
   const pinsCode = imageOf(image) === undefined ? {} : { image: imageOf(image) };
   const pin = code === undefined ? {} : { pinsCode, ...(code === null ? {} : { pinnedCode: code }) };
   const isOther = !executesPinned(
@@ -77,6 +85,11 @@ export function refusalsBy(settings: RunnerSettings, group: DemandGroup): string
   );
   return [
     ...(refused === undefined ? [] : [`do not allow ${refusedNames(refused)}`]),
+    ...(isOffered
+      ? []
+      : [
+          `offer ${offered}${settings.only_with === undefined ? '' : ` and take only runs with ${settings.only_with.join(' or ')}`}`,
+        ]),
     ...(isOther ? ['execute another code than the study pins'] : []),
     ...(missing.length === 0 ? [] : [`are too old: they lack ${missing.join(', ')}`]),
   ];
@@ -110,14 +123,15 @@ export function misfitOf(queue: QueueConfig, group: DemandGroup, settings?: Runn
   if (!serves(queue.serves, group.simulation)) return misfit(`its runners execute ${queue.serves.join(', ')} only`);
   const request = requestedBy(group);
   const whole = wholeCapacity(queue);
-  if (request.cpuMilli > whole.cpuMilli) {
-    return misfit(`a run requests ${String(group.cpu_cores)} cores, an allocation has ${String(queue.size.cores)}`);
+  const [short] = shortOf(request, whole);
+  if (short !== undefined) {
+    const amount = short.text(short.left(whole)).split(' ')[0] ?? '';
+    return misfit(`a run requests ${short.text(short.asked(request))}, an allocation has ${amount}`);
   }
-  if (request.memoryBytes > whole.memoryBytes) {
-    return misfit(
-      `a run requests ${gib(request.memoryBytes)} GiB of memory, an allocation has ${gib(whole.memoryBytes)}`,
-    );
-  }
+  const kept = queue.size.gpus > 0 && !has(group.resources, GPU);
+  if (kept) return misfit(`its allocations are for runs that ask for ${GPU}`);
+  const absent = Object.keys(group.resources ?? {}).find((it) => !has(whole.resources, it) && !isSite(group)(it));
+  if (absent !== undefined) return misfit(`a run requests ${absent}, an allocation has none`);
   if (!fits(request, whole)) return misfit('an allocation has no slot');
   const length = lengthOf(group);
   if (!endsInTime(length, 0, usableMs(queue))) {

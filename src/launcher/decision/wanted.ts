@@ -2,6 +2,8 @@
  * How many allocations to submit, by queue, with a sentence for each decision: the demand minus the capacity that is idle,
  * starting or queued, within all limits. One pure function; it asks nothing and changes nothing.
  */
+import { less } from '../../domain/counted/counts.ts';
+import { runsThatFit } from '../../domain/counted/table.ts';
 import { plural } from '../../domain/plural.ts';
 import { endsInTime } from '../../domain/scheduling.ts';
 import type { DemandGroup } from '../../contract/types.ts';
@@ -12,7 +14,6 @@ import {
   questionsOf,
   refusalsBy,
   requestedBy,
-  runsThatFit,
   serves,
   wholeCapacity,
   type Misfit,
@@ -219,6 +220,7 @@ class Decision {
       room.slots -= taken;
       room.cpuMilli -= taken * request.cpuMilli;
       room.memoryBytes -= taken * request.memoryBytes;
+      room.resources = less(room.resources, request.resources, taken);
       left -= taken;
     }
     return left;

@@ -106,9 +106,11 @@ export function resourcesOf(batch: BatchConfig | undefined): ResourceRequest {
   const container = batch?.compute.container;
   const cpuMilli = container === undefined ? 0 : parseCpu(container.cpu_request);
   const memoryBytes = container === undefined ? 0 : parseMemory(container.memory_request);
+  const resources = batch?.compute.resources;
   return {
     cpuMilli: typeof cpuMilli === 'number' ? cpuMilli : 0,
     memoryBytes: typeof memoryBytes === 'number' ? memoryBytes : 0,
+    ...(resources === undefined ? {} : { resources }),
   };
 }
 

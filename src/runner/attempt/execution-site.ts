@@ -10,6 +10,7 @@ import type { Uploads } from '../files/uploads.ts';
 import type { StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
 import type { ParentPlace, ParentRuns } from './extraction/parent-runs.ts';
 import type { FunctionFiles } from '../functions/function-files.ts';
+import { deviceVariables } from '../processes/devices.ts';
 import type { Log } from '../log.ts';
 import type { ListenerPool } from '../telemetry-listeners.ts';
 import type { LiveViews } from '../telemetry/live/views.ts';
@@ -42,6 +43,8 @@ export interface ExecutionPlan {
   parent?: ParentPlace;
   /** The lane of its slot, if it shares one. */
   lane?: number;
+  /** The GPUs that are its own; absent: the runner pins none. */
+  devices?: readonly string[] | undefined;
   /** The function of the study, of a simulation that is one. */
   code?: { batchId: Uuid; sha256: string };
   /** The code that its start has reported; no other one is executed. Undefined: not known. */
@@ -98,12 +101,16 @@ export interface ExecutionSite {
 export const parentVariables = ({ parent }: Pick<ExecutionPlan, 'parent'>): Record<string, string> =>
   parent === undefined ? {} : { SVC_PARENT_DIR: parent.files, SVC_PARENT_RESULT: parent.result };
 
-/** The variables of the run contract by which a simulation continues an earlier attempt. */
+/** The variables by which a simulation continues an earlier attempt and finds its own GPUs. */
 export function continuationOf({
   attempt,
   checkpointDirectory,
-}: Pick<ExecutionPlan, 'attempt' | 'checkpointDirectory'>): Record<string, string> {
-  const own = { SVC_ATTEMPT: String(attempt) };
+  devices,
+}: Pick<ExecutionPlan, 'attempt' | 'checkpointDirectory' | 'devices'>): Record<string, string> {
+  const own =
+    devices === undefined
+      ? { SVC_ATTEMPT: String(attempt) }
+      : { SVC_ATTEMPT: String(attempt), ...deviceVariables(devices) };
   return checkpointDirectory === undefined ? own : { ...own, SVC_CHECKPOINT_DIR: checkpointDirectory };
 }
 

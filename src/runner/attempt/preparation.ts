@@ -71,7 +71,7 @@ async function prepareEngine(site: ExecutionSite, plan: ExecutionPlan, digest: s
   await site.launchers.prepare(plan.engine, env, digest);
   if (plan.isShared !== true) return;
   const scope = new ProcessScope(site.processes, site.log, plan.directory, plan.limits);
-  await site.launchers.sharedOf(plan.engine, env, plan.limits, digest)?.prepare(scope);
+  await site.launchers.sharedOf(plan.engine, env, plan, digest)?.prepare(scope);
 }
 
 export interface Prepared {

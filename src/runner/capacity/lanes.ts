@@ -141,6 +141,7 @@ export class Lanes {
       this.#endIfEmpty(lane, kind);
     };
     return {
+      devices: lane.slot.devices,
       lane: lane.number,
       note: (ms) => {
         kind.meanMs = kind.meanMs === undefined ? ms : kind.meanMs + WEIGHT * (ms - kind.meanMs);

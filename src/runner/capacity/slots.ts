@@ -4,7 +4,9 @@
  * the next run would be one too many, or would end the same way.
  */
 import { fits, freeCapacityOf, minus, type FreeCapacity, type ResourceRequest } from '../../domain/scheduling.ts';
+import { amountOf, GPU, less, type Counts } from '../../domain/counted/counts.ts';
 import type { Log } from '../log.ts';
+import { Devices } from '../processes/devices.ts';
 
 /** Remains of an attempt on the machine. */
 export interface Remains {
@@ -14,6 +16,8 @@ export interface Remains {
 
 /** A slot of one run. Each method takes effect once. */
 export interface Slot {
+  /** The GPUs that are its own; undefined: the runner pins none. */
+  readonly devices?: readonly string[] | undefined;
   /** The processes of the run have ended: the next run may start. The outcome may still be in the making. */
   free(): void;
   /** The attempt is over. A slot with remains is lost until they are gone. */
@@ -39,6 +43,9 @@ export interface SlotOptions {
   /** Cores and memory in GiB; 0: no limit. */
   cpuCores: number;
   memoryGb: number;
+  /** Counted resources, and the GPUs among them; undefined: none. */
+  resources?: Counts | undefined;
+  devices?: readonly string[] | undefined;
   log: Log;
   onChange: () => void;
 }
@@ -52,11 +59,13 @@ export class Slots {
   /** Attempts from their slot to their outcome. */
   #open = 0;
   readonly #mostOpen: number;
+  readonly #devices: Devices | undefined;
   readonly #waiting: WaitingRequest[] = [];
 
   constructor(options: SlotOptions) {
     this.#options = options;
-    const { slots, cpuCores, memoryGb } = options;
+    const { slots, cpuCores, memoryGb, resources, devices } = options;
+    this.#devices = devices && new Devices(devices);
     this.#mostOpen = slots + Math.max(CONCLUDING_AT_LEAST, slots * CONCLUDING_PER_SLOT);
     this.#capacity = freeCapacityOf(
       {
@@ -65,6 +74,7 @@ export class Slots {
         memory_gb: memoryGb,
         gpu_available: false,
         supported_simulation_types: [],
+        ...(resources === undefined ? {} : { resources: { ...resources } }),
       },
       [],
     );
@@ -95,34 +105,42 @@ export class Slots {
   #slotOf(request: SlotRequest): Slot {
     let isExecuting = true;
     let isOpen = true;
+    const devices = this.#devices?.take(amountOf(request.resources, GPU));
+    const end = (): void => {
+      // Before the next run is started, which may need them.
+      if (devices !== undefined) this.#devices?.giveBack(devices);
+      this.#end(request);
+    };
     return {
+      devices,
       free: () => {
         if (!isExecuting) return;
         isExecuting = false;
-        this.#end(request);
+        end();
         this.#serve();
       },
       close: (left, about) => {
         if (!isOpen) return;
         isOpen = false;
         if (left === undefined) {
-          if (isExecuting) this.#end(request);
+          if (isExecuting) end();
           this.#open -= 1;
           this.#serve();
           return;
         }
         // The next run may have the slot already; then one slot more is taken until the remains are gone.
+        const kept = isExecuting ? devices : undefined;
         if (!isExecuting) this.#take(request);
         isExecuting = false;
-        this.#lose(left, about, request);
+        this.#lose(left, about, request, kept);
       },
     };
   }
 
-  /** With nothing executing, every run may start: the coordinator has decided that this machine can execute it. */
+  /** With nothing executing, every run may start whose devices are here: the coordinator has decided that this machine can execute it. */
   #mayStart(request: SlotRequest): boolean {
     if (this.#open >= this.#mostOpen || this.#capacity.slots <= 0) return false;
-    return this.#executing === 0 || fits(request, this.#capacity);
+    return (this.#executing === 0 && request.resources === undefined) || fits(request, this.#capacity);
   }
 
   #begin(request: SlotRequest): void {
@@ -135,13 +153,14 @@ export class Slots {
     this.#capacity = minus(this.#capacity, request);
   }
 
-  #end({ cpuMilli, memoryBytes }: SlotRequest): void {
+  #end({ cpuMilli, memoryBytes, resources }: SlotRequest): void {
     this.#executing -= 1;
     const { slots, ...left } = this.#capacity;
     this.#capacity = {
       slots: slots + 1,
       cpuMilli: left.cpuMilli + cpuMilli,
       memoryBytes: left.memoryBytes + memoryBytes,
+      resources: less(left.resources, resources, -1),
     };
   }
 
@@ -153,13 +172,14 @@ export class Slots {
     }
   }
 
-  #lose({ what, gone }: Remains, about: Record<string, unknown>, request: SlotRequest): void {
+  #lose({ what, gone }: Remains, about: Record<string, unknown>, request: SlotRequest, devices: Slot['devices']): void {
     const { slots, log, onChange } = this.#options;
     this.lost += 1;
     log.error(`a slot is lost, ${String(this.lost)} of ${String(slots)} now: ${what}`, about);
     onChange();
     void gone.then(() => {
       this.lost -= 1;
+      if (devices !== undefined) this.#devices?.giveBack(devices);
       this.#end(request);
       this.#open -= 1;
       this.#serve();

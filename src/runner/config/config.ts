@@ -20,11 +20,13 @@ import {
   path,
   pause,
   program,
+  resourceNames,
+  resources,
   size,
   text,
   variables,
 } from './values.ts';
-import type { CgroupMode, Given, RUNTIME_NAMES } from './values.ts';
+import type { CgroupMode, Given, ResourceAmounts, RUNTIME_NAMES } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
@@ -88,6 +90,12 @@ export interface RunnerConfig {
   cpuCores: number;
   memoryGb: number;
   gpuAvailable: boolean;
+  /** Counted resources as given; undefined: none. */
+  resources: ResourceAmounts | undefined;
+  /** The GPUs that are pinned to runs; undefined: `gpu` is not among the resources. The checks of the machine find them. */
+  devices: readonly string[] | undefined;
+  /** It takes only runs that ask for one of these; undefined: any. */
+  onlyWith: readonly string[] | undefined;
   /** The allocation of a cluster; undefined outside of one. */
   allocation: string | undefined;
   lifetime: Lifetime;
@@ -181,6 +189,9 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     cpuCores: settings.read('cpu_cores', atLeast(0), host.cpuCores),
     memoryGb: settings.read('memory_gb', size, host.memoryGb),
     gpuAvailable: settings.read('gpu_available', boolean, false),
+    resources: settings.read<ResourceAmounts | undefined>('resources', resources, undefined),
+    devices: undefined,
+    onlyWith: settings.read<readonly string[] | undefined>('only_with', resourceNames, undefined),
     allocation: settings.read<string | undefined>('allocation', text, undefined),
     lifetime: {
       endsAtMs: settings.read<number | undefined>('ends_at', instant, undefined),

@@ -13,6 +13,7 @@ export type Kind =
   | 'boolean'
   | 'cgroup mode'
   | 'container runtime'
+  | 'resources'
   | 'duration'
   | 'instant';
 
@@ -71,6 +72,11 @@ const SETTINGS = {
   cpu_cores: { kind: 'count', text: 'CPU cores offered; 0: undeclared' },
   memory_gb: { kind: 'size', text: 'memory offered in GiB; 0: undeclared' },
   gpu_available: { kind: 'boolean', text: 'a GPU is available' },
+  resources: {
+    kind: 'resources',
+    text: 'counted resources offered, such as gpu=auto,comsol=2; auto: the GPUs that are found',
+  },
+  only_with: { kind: 'list', text: 'take only runs that ask for one of these resources' },
   allocation: { kind: 'text', text: 'name of the allocation of a cluster that this runner is in, shown in the API' },
   ends_at: { kind: 'instant', text: 'when the machine is taken from this runner' },
   max_lifetime: { kind: 'duration', text: 'the same as a time from the start' },

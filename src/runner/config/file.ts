@@ -31,7 +31,8 @@ export function readConfigFile(path: string, fault: (message: string) => void): 
       fault(`${place(startOf(key))}: a field's name must be a text`);
       continue;
     }
-    const node = isScalar(value) || isSeq(value) ? value : undefined;
+    // Only `resources` takes names with values; the others say what they take.
+    const node = isScalar(value) || isSeq(value) || (isMap(value) && key.value === 'resources') ? value : undefined;
     const where = place(startOf(key));
     if (value === null || (isScalar(value) && value.value === null)) {
       fault(`${where}: ${key.value} has no value; give one or remove the line`);
@@ -56,6 +57,13 @@ function readText(path: string): string {
 
 function plain(node: Node): unknown {
   if (isScalar(node)) return node.value;
+  if (isMap(node)) {
+    const pairs = node.items.map(({ key, value }) => [
+      String(plain(key as Node)),
+      isScalar(value) ? value.value : undefined,
+    ]);
+    return Object.fromEntries(pairs);
+  }
   // Anything but a scalar inside a list is left as undefined, which no list accepts.
   return isSeq(node) ? node.items.map((item) => (isScalar(item) ? item.value : undefined)) : undefined;
 }

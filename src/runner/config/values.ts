@@ -2,6 +2,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import { durationMs } from '../../domain/durations.ts';
 import { imageEntrypoint } from './image-entrypoint.ts';
+import { MEANING_OF_PATTERN, RESOURCE_NAME_PATTERN } from '../../contract/patterns.ts';
+import { GPU } from '../../domain/counted/counts.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import { endpointFault } from '../../client/transport.ts';
 
@@ -119,6 +121,50 @@ export function variables(given: Given): readonly string[] {
       `must be a list of names of variables, with * at the end for a prefix; ${JSON.stringify(wrong)} is not one`,
     );
   return names;
+}
+
+const RESOURCE_NAME = new RegExp(RESOURCE_NAME_PATTERN);
+
+/** Amounts of counted resources; `auto`: as many GPUs as are found. */
+export type ResourceAmounts = Readonly<Record<string, number | 'auto'>>;
+
+/** A YAML map, or text such as `gpu=auto,comsol=2`. */
+export function resources({ value }: Given): ResourceAmounts {
+  const pairs: [string, unknown][] =
+    typeof value === 'string'
+      ? value.split(',').map((it) => {
+          const [name = '', ...amount] = it.split('=');
+          return [name.trim(), amount.join('=').trim()];
+        })
+      : typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value)
+        : [['', '']];
+  if (pairs.length > LIMITS.resources) throw new Unfit(`must have at most ${String(LIMITS.resources)} resources`);
+  const amounts: Record<string, number | 'auto'> = {};
+  for (const [name, given] of pairs) {
+    if (!RESOURCE_NAME.test(name))
+      throw new Unfit(
+        `must be names with amounts such as gpu=auto,comsol=2; ${JSON.stringify(name)} must be ${MEANING_OF_PATTERN[RESOURCE_NAME_PATTERN] ?? ''}`,
+      );
+    if (Object.hasOwn(amounts, name)) throw new Unfit(`must have each name once; ${name} is there twice`);
+    const amount = given === 'auto' && name === GPU ? given : numeric(given, /^\d{1,5}$/);
+    if (amount !== 'auto' && !(Number.isInteger(amount) && amount >= 0 && amount <= LIMITS.resourceAmount))
+      throw new Unfit(
+        `must have amounts from 0 to ${String(LIMITS.resourceAmount)}, or auto for ${GPU}; that of ${name} is ${JSON.stringify(given)}`,
+      );
+    amounts[name] = amount;
+  }
+  return amounts;
+}
+
+/** Names of counted resources. */
+export function resourceNames(given: Given): readonly string[] {
+  const names = list(given);
+  const wrong = names.find((it) => !RESOURCE_NAME.test(it));
+  if (wrong === undefined) return names;
+  throw new Unfit(
+    `must be a list of resources; ${JSON.stringify(wrong)} must be ${MEANING_OF_PATTERN[RESOURCE_NAME_PATTERN] ?? ''}`,
+  );
 }
 
 /** An integer in [least, most]. */

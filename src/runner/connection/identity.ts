@@ -3,6 +3,7 @@ import type { RegisterRequest } from '../../contract/types.ts';
 import { EXTRACTION_FEATURE, HISTORIES_FEATURE, SCENARIOS_FEATURE } from '../../domain/histories/feature.ts';
 import { ALLOWED } from '../../domain/runner-settings.ts';
 import { supportedSimulationTypes, type RunnerConfig } from '../config/config.ts';
+import { countsOf } from '../config/resources.ts';
 
 export type Identity = Omit<RegisterRequest, 'holding' | 'slots_lost' | 'replaces'>;
 
@@ -15,6 +16,7 @@ export interface Process {
 }
 
 export function identityOf(config: RunnerConfig, { instance, pythonVersion, endMs }: Process): Identity {
+  const resources = countsOf(config);
   return {
     id: config.id,
     name: config.name,
@@ -22,13 +24,15 @@ export function identityOf(config: RunnerConfig, { instance, pythonVersion, endM
       max_concurrent_jobs: config.maxConcurrentJobs,
       cpu_cores: config.cpuCores,
       memory_gb: config.memoryGb,
-      gpu_available: config.gpuAvailable,
+      gpu_available: config.gpuAvailable || (config.devices ?? []).length > 0,
       supported_simulation_types: supportedSimulationTypes(config),
       ...(pythonVersion === undefined ? {} : { python_version: pythonVersion }),
       ...(config.containers.runtime === 'none'
         ? {}
         : { container_runtime: config.containers.runtime, container_images: [...config.containers.images] }),
       environment_allowed: [...ALLOWED, ...config.environmentAllowed],
+      ...(resources === undefined ? {} : { resources: { ...resources } }),
+      ...(config.onlyWith === undefined ? {} : { only_with: [...config.onlyWith] }),
       features: [HISTORIES_FEATURE, EXTRACTION_FEATURE, SCENARIOS_FEATURE],
     },
     tags: [...config.tags],

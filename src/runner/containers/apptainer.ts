@@ -55,6 +55,7 @@ function commandOf(env: Environment, run: ContainerRun): ContainerCommand {
       '--cleanenv',
       '--contain',
       '--no-home',
+      ...((run.devices ?? []).length > 0 && !run.options.includes('--nv') ? ['--nv'] : []),
       ...run.readable.flatMap((path) => bind(path, 'ro')),
       ...run.writable.flatMap((path) => bind(path, 'rw')),
       '--pwd',

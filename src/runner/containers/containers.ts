@@ -32,6 +32,8 @@ export interface RunDirectories {
   directory: string;
   runConfigPath: string;
   checkpointDirectory?: string;
+  /** The GPUs that are its own. */
+  devices?: readonly string[] | undefined;
 }
 
 export interface ContainersOptions {
@@ -109,7 +111,7 @@ export class Containers {
 
   /** The launcher of a run with the files that it needs. */
   launcherOf(engine: Engine, wish: ContainerWish, files: RunDirectories): Launcher {
-    const { directory, runConfigPath, checkpointDirectory } = files;
+    const { directory, runConfigPath, checkpointDirectory, devices } = files;
     const { runtime, options, workingDirectory, env, clock } = this.#options;
     const inside = imageEntrypoint(engine.entrypoint);
     const inherited = Object.entries(env).filter(([name]) => matchesAny(name, INHERITED_INSIDE));
@@ -126,6 +128,7 @@ export class Containers {
       writable: [directory, ...(checkpointDirectory === undefined ? [] : [checkpointDirectory])],
       environment: { ...Object.fromEntries(inherited), ...wish.environment },
       limits: wish.limits,
+      devices,
       options,
       clock,
     });

@@ -1,4 +1,5 @@
 /** Podman and Docker: one command line, a container that is not a descendant of it, images with digests. */
+import { deviceVariables } from '../processes/devices.ts';
 import type { RuntimeClient } from './runtime-client.ts';
 import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
 
@@ -51,6 +52,23 @@ interface OciOptions {
   runOptions: readonly string[];
   /** Arguments of `rm`: no time for a container to end by itself. */
   atOnce?: readonly string[];
+}
+
+/** The flags that give a container its GPUs; none where the operator's own options give any. */
+function deviceFlags(name: 'podman' | 'docker', { devices = [], options }: ContainerRun): string[] {
+  if (devices.length === 0 || options.some((it) => /^--(?:gpus|device)(?:=|$)/.test(it))) return [];
+  // Docker reads the value as CSV.
+  if (name === 'docker') return ['--gpus', `"device=${devices.join(',')}"`];
+  return devices.flatMap((it) => ['--device', `nvidia.com/gpu=${it}`]);
+}
+
+/** Inside the container the devices that it was given are counted from 0; those of the operator's options are all there. */
+function insideVariables(name: 'podman' | 'docker', run: ContainerRun): Readonly<Record<string, string>> {
+  if (deviceFlags(name, run).length === 0) return run.environment;
+  return {
+    ...run.environment,
+    ...deviceVariables((run.devices ?? []).map((id, at) => (/^\d+$/.test(id) ? String(at) : id))),
+  };
 }
 
 class OciRuntime implements ContainerRuntime {
@@ -110,8 +128,9 @@ class OciRuntime implements ContainerRuntime {
 
   commandOf(run: ContainerRun): ContainerCommand {
     const { memoryBytes, cpuMilli } = run.limits;
-    const secrets = Object.entries(run.environment).filter(([name]) => name.startsWith('SVC_'));
-    const others = Object.entries(run.environment).filter(([name]) => !name.startsWith('SVC_'));
+    const environment = insideVariables(this.name, run);
+    const secrets = Object.entries(environment).filter(([name]) => name.startsWith('SVC_'));
+    const others = Object.entries(environment).filter(([name]) => !name.startsWith('SVC_'));
     return {
       args: [
         'run',
@@ -136,6 +155,7 @@ class OciRuntime implements ContainerRuntime {
         run.cwd,
         ...secrets.flatMap(([name]) => ['--env', name]),
         ...others.flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+        ...deviceFlags(this.name, run),
         ...run.options,
         // The entrypoint of the image would come before the command of the simulation.
         '--entrypoint',

@@ -25,6 +25,8 @@ export interface ContainerRun {
   /** All that the simulation gets. Names with the prefix SVC_ may be secrets, and are not put on a command line. */
   environment: Readonly<Record<string, string>>;
   limits: CgroupLimits;
+  /** The GPUs that are its own; absent: the runner pins none. */
+  devices?: readonly string[] | undefined;
   /** The operator's own arguments, e.g. `--gpus=all`. */
   options: readonly string[];
 }

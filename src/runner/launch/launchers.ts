@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts';
 import { isFunctions } from '../../domain/study/function-code.ts';
 import type { Engine } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import type { CgroupLimits } from '../processes/cgroups.ts';
 import { imageEntrypoint } from '../config/image-entrypoint.ts';
 import { NODE_EXTENSIONS } from './engine.ts';
 import type { Python } from './engine.ts';
@@ -15,7 +14,7 @@ import type { SharedPython } from './shared/shared-python.ts';
 import { Rendezvous } from './shared/rendezvous.ts';
 import { Starter } from './starter.ts';
 import { WaitingNode } from './waiting-node.ts';
-import { WarmPython } from './warm-python.ts';
+import { WarmPython, type MachineShare } from './warm-python.ts';
 
 /** Environments of one engine that are kept warm at the same time; each study with variables of its own has another. */
 const MOST_ENVIRONMENTS = 4;
@@ -103,11 +102,11 @@ export class Launchers {
     }
   }
 
-  /** The workers of the engine's runs with this environment and these limits; undefined: it has none, each run has a process. */
-  sharedOf(engine: Engine, env: Environment, limits: CgroupLimits, code: string | undefined): SharedPython | undefined {
+  /** The workers of the engine's runs with this environment, these limits and these GPUs; undefined: it has none, each run has a process. */
+  sharedOf(engine: Engine, env: Environment, share: MachineShare, code: string | undefined): SharedPython | undefined {
     const launcher = this.of(engine, env);
     return launcher instanceof WarmPython && launcher.coldBecause === undefined
-      ? launcher.shared(limits, code)
+      ? launcher.shared(share, code)
       : undefined;
   }
 

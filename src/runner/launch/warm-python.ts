@@ -12,13 +12,24 @@ import { RESERVED_BYTES, type RunOrder } from './control-channel.ts';
 import type { Ending, Launch, LaunchContext, LaunchedProcess, Launcher, WarmLauncher } from './launcher.ts';
 import { ProcessServer } from './process-server.ts';
 import type { Readiness } from './process-server.ts';
+import { deviceVariables } from '../processes/devices.ts';
 import type { Rendezvous, WorkerAddress } from './shared/rendezvous.ts';
+import type { WorkerSource } from './shared/shared-run.ts';
 import { SharedPython } from './shared/shared-python.ts';
 
 export const SCRIPT = join(packageRoot, 'clients', 'python', 'warm', '__main__.py');
 
 /** Files that change faster than a forkserver starts: the run is started cold. */
 const MOST_REPLACEMENTS = 3;
+
+/** A worker without runs keeps the memory of its GPUs. */
+const DEVICES_IDLE_MS = 1000;
+
+/** The share of the machine that workers have. */
+export interface MachineShare {
+  limits: CgroupLimits;
+  devices?: readonly string[] | undefined;
+}
 
 export interface WarmPythonOptions {
   /** The engine, for messages. */
@@ -87,14 +98,16 @@ export class WarmPython implements WarmLauncher {
     marker: string,
     code: string | undefined,
     context: LaunchContext,
+    devices?: readonly string[],
   ): Promise<LaunchedProcess | Ending | undefined> {
-    const order = { type: 'run' as const, env: { SVC_OUTPUT_DIR: marker }, seed: 0, worker: { ...address } };
+    const env = { SVC_OUTPUT_DIR: marker, ...deviceVariables(devices) };
+    const order = { type: 'run' as const, env, seed: 0, worker: { ...address } };
     return this.#counted(() => this.#fork(order, { code }, context));
   }
 
-  /** The workers of runs with these limits. @param code the digest of the code that they have loaded. */
-  shared(limits: CgroupLimits, code: string | undefined): SharedPython {
-    const key = JSON.stringify([limits.memoryBytes, limits.cpuMilli, code]);
+  /** The workers of runs with these limits and GPUs. @param code the digest of the code that they have loaded. */
+  shared({ limits, devices }: MachineShare, code: string | undefined): SharedPython {
+    const key = JSON.stringify([limits.memoryBytes, limits.cpuMilli, code, devices]);
     let found = this.#shared.get(key);
     if (found === undefined) {
       // Workers of another code execute no further run.
@@ -105,7 +118,8 @@ export class WarmPython implements WarmLauncher {
       }
       const { clock, log, name, rendezvous } = this.#options;
       found = new SharedPython({
-        source: this,
+        source: devices === undefined ? this : this.#onDevices(devices),
+        ...(devices === undefined || devices.length === 0 ? {} : { idleMs: DEVICES_IDLE_MS }),
         rendezvous,
         clock,
         log,
@@ -116,6 +130,14 @@ export class WarmPython implements WarmLauncher {
       this.#shared.set(key, found);
     }
     return found;
+  }
+
+  /** Creates workers that see these GPUs from their start. */
+  #onDevices(devices: readonly string[]): WorkerSource {
+    return {
+      worker: (address, marker, code, context) => this.worker(address, marker, code, context, devices),
+      retire: () => this.retire(),
+    };
   }
 
   /** Takes no further run; its forkserver ends with its last run. */

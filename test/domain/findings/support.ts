@@ -20,6 +20,8 @@ export interface RunnerSketch {
   images?: string[];
   engines?: Runner['engines'];
   features?: string[];
+  resources?: Record<string, number>;
+  onlyWith?: string[];
 }
 
 export function runner({
@@ -40,6 +42,8 @@ export function runner({
   images,
   engines,
   features,
+  resources,
+  onlyWith,
 }: RunnerSketch): Runner {
   return {
     id,
@@ -55,6 +59,8 @@ export function runner({
       ...(allows === undefined ? {} : { environment_allowed: allows }),
       ...(images === undefined ? {} : { container_images: images }),
       ...(features === undefined ? {} : { features }),
+      ...(resources === undefined ? {} : { resources }),
+      ...(onlyWith === undefined ? {} : { only_with: onlyWith }),
     },
     ...(engines === undefined ? {} : { engines }),
     current_jobs: Array.from({ length: jobs }, (_, at) => `job-${at}`),

@@ -97,6 +97,7 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/config/compute/isolation': ['shared', 'process'],
   '/config/compute/kubernetes': [{ namespace: 'a' }, { namespace: 'b' }],
   '/config/compute/baremetal': [{ working_directory: 'a' }, { working_directory: 'b' }],
+  '/config/compute/resources': [{ gpu: 1 }, { gpu: 2 }],
   '/config/compute/max_retries': [1, 2],
   '/config/early_termination/enabled': [true, false],
   '/config/early_termination/check_frequency_hz': [1, 2],

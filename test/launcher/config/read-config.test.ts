@@ -118,6 +118,21 @@ describe('launcher/config/read-config', () => {
       { queues: { main: { ...QUEUE, slurm: { extra: ['--array=1'] } } } },
       /slurm\/extra\/0 --array is set/,
     ],
+    [
+      'GPUs among the other resources',
+      { queues: { main: { ...QUEUE, size: { cores: 1, resources: { gpu: 1 } } } } },
+      /size\/resources\/gpu is stated as size\.gpu; move it there/,
+    ],
+    [
+      'an amount of none',
+      { queues: { main: { ...QUEUE, size: { cores: 1, resources: { comsol: 0 } } } } },
+      /resources\/comsol/,
+    ],
+    [
+      'a resource without the place of its amount',
+      { queues: { main: { ...QUEUE, slurm: { per_unit: { comsol: '--licenses=comsol' } } } } },
+      /per_unit\/comsol must have \{n\}/,
+    ],
     ['an address with a password', { endpoint: 'http://a:b@c', queues: { main: QUEUE } }, /^\/endpoint must not carry/],
   ];
   for (const [name, value, expected] of FAULTS) {

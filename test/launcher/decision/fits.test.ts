@@ -1,6 +1,6 @@
 /** How many runs with a request fit into free capacity. */
 import { expect } from 'chai';
-import { runsThatFit } from '../../../src/launcher/decision/fits.ts';
+import { runsThatFit } from '../../../src/domain/counted/table.ts';
 
 describe('launcher/decision/fits', () => {
   const table: [cpuMilli: number, memoryBytes: number, room: [slots: number, cpu: number, memory: number], number][] = [

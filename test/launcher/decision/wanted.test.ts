@@ -2,15 +2,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { DemandGroup, RunnerCapabilities } from '../../../src/contract/types.ts';
+import { runsThatFit } from '../../../src/domain/counted/table.ts';
 import { ALLOWED } from '../../../src/domain/runner-settings.ts';
 import type { QueueConfig } from '../../../src/launcher/settings.ts';
-import {
-  misfitOf,
-  requestedBy,
-  runsThatFit,
-  wholeCapacity,
-  type RunnerSettings,
-} from '../../../src/launcher/decision/fits.ts';
+import { misfitOf, requestedBy, wholeCapacity, type RunnerSettings } from '../../../src/launcher/decision/fits.ts';
 import { usageOf } from '../../../src/launcher/decision/usage.ts';
 import { wanted, type WantedInput } from '../../../src/launcher/decision/wanted.ts';
 import { queueConfig } from '../support.ts';

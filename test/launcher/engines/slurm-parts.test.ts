@@ -34,6 +34,28 @@ describe('launcher/engines/slurm', () => {
       .and.not.contain('gres');
   });
 
+  it('asks for counted resources: devices by --gres or the argument of the section, others by that alone', () => {
+    const asked = (section: SlurmSection, size: object): string[] => {
+      const its = queue(section);
+      return sbatchArguments(PLACES, { ...its, size: { ...its.size, ...size } }, allocationRequest({}));
+    };
+    expect(asked({}, { gpus: 2, resources: { comsol: 1 } }))
+      .to.include('--gres=gpu:2')
+      .and.not.include('--licenses=comsol:1');
+    const per_unit = { gpu: '--gpus-per-node=a100:{n}', comsol: '--licenses=comsol:{n}' };
+    expect(asked({ per_unit }, { gpus: 2, resources: { comsol: 3 } }))
+      .to.include.members(['--gpus-per-node=a100:2', '--licenses=comsol:3'])
+      .and.not.include('--gres=gpu:2');
+    expect(asked({ per_unit }, {}).join(' ')).not.to.match(/a100|licenses/);
+    expect(
+      sectionFaults({ per_unit: { gpu: 'a100', comsol: '--licenses=comsol', matlab: '--nodes={n}' } }),
+    ).to.deep.equal([
+      { pointer: '/per_unit/gpu', detail: '"a100" is not an option of sbatch; write --name=value' },
+      { pointer: '/per_unit/comsol', detail: 'must have {n}, the place of the amount' },
+      { pointer: '/per_unit/matlab', detail: '--nodes is set by the launcher; remove it' },
+    ]);
+  });
+
   it('replaces the shell by the runner, with every argument quoted', () => {
     const script = batchScript(
       PLACES,

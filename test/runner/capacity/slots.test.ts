@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
 import { Slots, type Slot, type SlotRequest } from '../../../src/runner/capacity/slots.ts';
 import { silentLog } from '../../../src/runner/log.ts';
 
@@ -105,5 +106,49 @@ describe('runner/capacity/slots', () => {
     await settled();
     expect(pool.lost).to.equal(0);
     expect(started).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('gives no device to two runs, and each run as many as it asks for', async () => {
+    const steps = fc.array(
+      fc.oneof(fc.record({ ask: fc.nat({ max: 3 }) }), fc.record({ end: fc.nat(), remains: fc.boolean() })),
+      {
+        maxLength: 40,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const devices = ['0', '1', 'GPU-2'];
+        const pool = new Slots({
+          slots: 4,
+          cpuCores: 0,
+          memoryGb: 0,
+          resources: { gpu: 3 },
+          devices,
+          log: silentLog,
+          onChange: () => {},
+        });
+        const live: { slot: Slot; wants: number }[] = [];
+        // A run with remains keeps its devices until they are gone.
+        const stuck: { slot: Slot; gone: () => void }[] = [];
+        for (const step of all) {
+          if ('ask' in step) {
+            const wants = step.ask;
+            const asked = request(wants === 0 ? {} : { resources: { gpu: wants } });
+            void pool.take(asked).then((slot) => live.push({ slot, wants }));
+          } else if (step.remains || stuck.length === 0) {
+            const [it] = live.splice(step.end % Math.max(1, live.length), 1);
+            let free = (): void => {};
+            const gone = new Promise<void>((resolve) => (free = resolve));
+            it?.slot.close(step.remains ? { what: 'a process', gone } : undefined, {});
+            if (it !== undefined && step.remains) stuck.push({ slot: it.slot, gone: free });
+          } else stuck.shift()?.gone();
+          await settled();
+          const used = [...live, ...stuck].flatMap((it) => it.slot.devices ?? []);
+          expect(new Set(used).size).to.equal(used.length);
+          for (const it of live) expect(it.slot.devices).to.have.length(it.wants);
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 });

@@ -30,6 +30,7 @@ const PLACEHOLDERS: Record<Kind, string> = {
   boolean: '',
   'cgroup mode': ' <mode>',
   'container runtime': ' <name>',
+  resources: ' <name=n,...>',
   duration: ' <time>',
   instant: ' <instant>',
 };

@@ -35,7 +35,7 @@ import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
-import { resourceOption } from './resource-pools.ts';
+import { resourceOption } from '../../resource-option.ts';
 import { hooksOf, LOG_LEVELS, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { dataDirOption, integerBetween, texts } from '../../options.ts';

@@ -2,6 +2,8 @@
 import { resolve } from 'node:path';
 import type { AllocationRequest } from '../../engine.ts';
 import type { QueueConfig } from '../../settings.ts';
+import { GPU, type Counts } from '../../../domain/counted/counts.ts';
+import { countsOf } from '../../request.ts';
 import { quoted } from '../../../base/text/shell.ts';
 import { termBeforeSecs, type SlurmSection } from './section.ts';
 
@@ -27,12 +29,23 @@ export function readComment(launcher: string, comment: string): { queue: string;
   return { queue: match[2] ?? '', id: match[3] ?? '' };
 }
 
+const GRES = '--gres=gpu:{n}';
+
+/** The arguments for the counted resources of an allocation. */
+function perUnit({ per_unit: given = {} }: SlurmSection, counts: Counts = {}): string[] {
+  return Object.entries(counts).flatMap(([name, amount]) => {
+    const argument = Object.hasOwn(given, name) ? given[name] : name === GPU ? GRES : undefined;
+    return argument === undefined ? [] : [argument.replaceAll('{n}', String(amount))];
+  });
+}
+
 /** The arguments of sbatch that give the job its size and its label; the script has none, so that one place decides. */
 export function sbatchArguments(
   { launcher, baseDirectory }: Places,
-  { section, ...queue }: QueueConfig<SlurmSection>,
+  queue: QueueConfig<SlurmSection>,
   request: AllocationRequest,
 ): string[] {
+  const { section } = queue;
   const { id, size } = request;
   const named = (option: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`--${option}=${value}`];
@@ -48,7 +61,7 @@ export function sbatchArguments(
     '--ntasks=1',
     `--cpus-per-task=${String(Math.ceil(size.cores))}`,
     ...(size.memoryBytes === 0 ? [] : [`--mem=${String(Math.ceil(size.memoryBytes / MIB))}M`]),
-    ...(size.gpus === 0 ? [] : [`--gres=gpu:${String(size.gpus)}`]),
+    ...perUnit(section, countsOf(queue)),
     `--time=${String(Math.ceil(request.lifetimeSecs / 60))}`,
     // The signal goes to the batch shell alone, which the runner has replaced, so that the runner hands its runs back.
     `--signal=B:TERM@${String(termBeforeSecs(section))}`,

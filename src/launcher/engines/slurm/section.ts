@@ -1,5 +1,7 @@
 /** The section `slurm` of a queue in launcher.yaml. */
 import { Type, type Static } from 'typebox';
+import { LIMITS } from '../../../contract/limits.ts';
+import { RESOURCE_NAME_PATTERN } from '../../../contract/patterns.ts';
 import { durationMs } from '../../../domain/durations.ts';
 
 const line = (description: string, maxLength = 256) =>
@@ -15,6 +17,13 @@ export const SlurmSection = Type.Object(
       Type.Array(line('One argument of sbatch, e.g. `--exclude=node7`.', 1_000), {
         maxItems: 50,
         description: 'Further arguments of sbatch.',
+      }),
+    ),
+    per_unit: Type.Optional(
+      Type.Record(Type.String({ pattern: RESOURCE_NAME_PATTERN }), line('One argument of sbatch with `{n}`.', 1_000), {
+        maxProperties: LIMITS.resources,
+        description:
+          'For resources of `size.resources`: one argument of sbatch, with `{n}` for the amount, e.g. `--licenses=comsol:{n}`. For `gpu` it takes the place of `--gres=gpu:{n}`.',
       }),
     ),
     setup: Type.Optional(
@@ -55,7 +64,11 @@ const OWN =
   /^(--(comment|export|no-requeue|requeue|parsable|array|signal|time|wrap|test-only|output|chdir|nodes|ntasks)\b|-[atNnoD])/;
 
 /** Faults that the schema cannot express. */
-export function sectionFaults({ extra = [], term_before }: SlurmSection): { pointer: string; detail: string }[] {
+export function sectionFaults({
+  extra = [],
+  term_before,
+  per_unit = {},
+}: SlurmSection): { pointer: string; detail: string }[] {
   const faults = extra.flatMap((it, at) => {
     const pointer = `/extra/${String(at)}`;
     if (!it.startsWith('-'))
@@ -63,6 +76,14 @@ export function sectionFaults({ extra = [], term_before }: SlurmSection): { poin
     const own = OWN.exec(it);
     return own === null ? [] : [{ pointer, detail: `${own[0]} is set by the launcher; remove it` }];
   });
+  for (const [name, it] of Object.entries(per_unit)) {
+    const pointer = `/per_unit/${name}`;
+    const own = OWN.exec(it);
+    if (!it.startsWith('-'))
+      faults.push({ pointer, detail: `${JSON.stringify(it)} is not an option of sbatch; write --name=value` });
+    else if (own !== null) faults.push({ pointer, detail: `${own[0]} is set by the launcher; remove it` });
+    else if (!it.includes('{n}')) faults.push({ pointer, detail: 'must have {n}, the place of the amount' });
+  }
   if (term_before !== undefined) {
     const ms = durationMs(term_before);
     if (ms === undefined) faults.push({ pointer: '/term_before', detail: 'must be a time such as 90s or 2m' });

@@ -13,7 +13,7 @@ export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: Att
   const isContained = site.containers !== undefined && plan.container !== undefined;
   const pool = isContained
     ? undefined
-    : site.launchers.sharedOf(plan.engine, environmentOf(site, plan), plan.limits, plan.reported?.identity.digest);
+    : site.launchers.sharedOf(plan.engine, environmentOf(site, plan), plan, plan.reported?.identity.digest);
   if (pool !== undefined) return new SharedAttempt(site, plan, actor, pool);
   return new Attempt(
     site,

@@ -34,6 +34,8 @@ export interface SharedPythonOptions {
   code: string | undefined;
   /** The memory limit of the runs in bytes; null: none. */
   memory: number | null;
+  /** A worker without runs is ended after this time. */
+  idleMs?: number;
 }
 
 interface Pooled {
@@ -161,7 +163,7 @@ export class SharedPython {
     const nowMs = this.#options.clock.monotonicMs();
     for (const it of this.#workers) {
       if (it.worker.size > 1 && nowMs - it.sinceMs > LONG_RUN_MS) this.#takeBack(it);
-      if (it.worker.size === 0 && nowMs - it.sinceMs > IDLE_MS) it.worker.retire();
+      if (it.worker.size === 0 && nowMs - it.sinceMs > (this.#options.idleMs ?? IDLE_MS)) it.worker.retire();
     }
     if (this.#starting === 0) {
       for (const run of this.#pending.filter((it) => nowMs - it.sinceMs > it.patienceMs)) {

@@ -18,7 +18,8 @@ import { reportedResult } from '../../../../src/coordinator/kernel/records/to-re
 import { decodeJob, type JobState } from '../../../../src/coordinator/kernel/actors/actor-kinds.ts';
 
 const BATCH_ID = '01900000-0000-8000-8000-000000000000';
-const limits = { maxRetries: 3, timeLimitMs: 1000, cpuMilli: 100, memoryBytes: 1e9 };
+const resources: Record<string, number> = { gpu: 1 };
+const limits = { maxRetries: 3, timeLimitMs: 1000, cpuMilli: 100, memoryBytes: 1e9, resources };
 const batch = { ...INITIAL_COUNTERS, ...limits, batchId: BATCH_ID } as BatchContext;
 const about = { jobId: jobId(BATCH_ID, 7), batchId: BATCH_ID, runId: 7, ...limits };
 

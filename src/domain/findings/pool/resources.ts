@@ -1,10 +1,10 @@
 /** Findings about counted resources: none or too little of one anywhere, and pools of the coordinator that are used up. */
-import { amountOf, has } from './counts.ts';
-import { resourcesAsked } from './table.ts';
-import { shortId } from '../ids.ts';
-import { fits, freeCapacityOf } from '../scheduling.ts';
-import type { Runner } from '../../contract/types.ts';
-import { activeJobs, listed, type Found, type Rule, type Situation } from '../findings/finding.ts';
+import { amountOf, has } from '../../counted/counts.ts';
+import { resourcesAsked } from '../../counted/table.ts';
+import { shortId } from '../../ids.ts';
+import { fits, freeCapacityOf } from '../../scheduling.ts';
+import type { Runner } from '../../../contract/types.ts';
+import { activeJobs, listed, type Found, type Rule, type Situation } from '../finding.ts';
 
 /** The finding for runners none of which may ever take a run because of its counted resources; undefined: one may. */
 export function namedShortage(situation: Situation, runners: readonly Runner[]): Found | undefined {
@@ -29,7 +29,11 @@ export function namedShortage(situation: Situation, runners: readonly Runner[]):
       remedy: `lower \`resources.${name}\`, or start a runner with \`--resources ${name}=${amount}\``,
     };
   }
-  if (runners.some(({ capabilities }) => fits(demand, freeCapacityOf(capabilities, [])) && isStatedBy(situation, capabilities)))
+  if (
+    runners.some(
+      ({ capabilities }) => fits(demand, freeCapacityOf(capabilities, [])) && isStatedBy(situation, capabilities),
+    )
+  )
     return undefined;
   const asked = resourcesAsked(demand);
   return {

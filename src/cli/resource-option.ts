@@ -1,7 +1,7 @@
 /** The option `--resource` of `serve`: pools of resources that the coordinator holds for all runners. */
 import { InvalidArgumentError, Option } from 'commander';
-import { LIMITS } from '../../../contract/limits.ts';
-import { MEANING_OF_PATTERN, RESOURCE_NAME_PATTERN } from '../../../contract/patterns.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { MEANING_OF_PATTERN, RESOURCE_NAME_PATTERN } from '../contract/patterns.ts';
 
 export const resourceOption = (): Option =>
   new Option(
