@@ -230,9 +230,7 @@ export const HeldAttempt = Type.Object({
   cpuMilli: amount('Its CPU, in thousandths of a core.'),
   memoryBytes: amount('Its memory.'),
   resources: Type.Optional(resourceCounts('Its counted resources; absent: none.', 1)),
-  missingSinceMs: Type.Optional(
-    time('Time of the first heartbeat in a row that does not name it; absent while the runner names it.'),
-  ),
+  missingSinceMs: Type.Optional(time('The first heartbeat in a row that does not name it; absent while one does.')),
 });
 
 export const RunnerRecord = Type.Object({
