@@ -8,6 +8,7 @@ import { CLASS_CODES, RUN_CLASSES, type RunClass } from '../table/run-class.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
 import { evaluateWhere } from '../where/evaluate.ts';
 import { parseWhere } from '../where/parse.ts';
+import { shortForm } from '../where/short-forms.ts';
 import { whereColumns } from '../where/table-columns.ts';
 import { FAILING, IN_NEITHER, PASSING } from './attribution.ts';
 
@@ -39,7 +40,8 @@ export function failingGroups(
     const code = table.patterns.values.indexOf(normalizeMessage(pattern.pattern));
     return groupsBy(table, (name, row) => name === pattern.class && table.patterns.codes[row] === code);
   }
-  if (/^[^\s()=!<>,'"]*$/.test(failing)) throw unknownChoice(failing, requirements);
+  const isWord = /^[^\s()=!<>,'"]*$/.test(failing);
+  if (isWord && shortForm(failing, 1) === undefined) throw unknownChoice(failing, requirements);
   return whereGroups(table, failing);
 }
 

@@ -3,6 +3,7 @@ import { isoTime } from './iso-time.ts';
 import { type WhereColumn, evaluateWhere } from '../where/evaluate.ts';
 import type { Expression } from '../where/expression.ts';
 import { parseWhere } from '../where/parse.ts';
+import { resolveColumns } from '../where/resolve.ts';
 import { numberOf, textOf } from '../../domain/runs/outputs.ts';
 import type { Cells, Chunk } from './chunk.ts';
 import type { Column } from './columns.ts';
@@ -24,7 +25,8 @@ export function readCondition(
   columns: readonly Column[],
   comparesAsNumbers: (column: Column) => boolean,
 ): Condition {
-  const expression = parseWhere(where);
+  const names = columns.map((it) => it.name);
+  const expression = resolveColumns(parseWhere(where), names);
   // Against empty columns: names and types are checked before any row is read.
   const empty = new Map(columns.map((it): [string, WhereColumn] => [it.name, emptyColumn(it, comparesAsNumbers(it))]));
   evaluateWhere(expression, empty, 0);

@@ -1,6 +1,6 @@
 /** Evaluates a `where` expression over columns, with SQL's three-valued logic for missing values. */
-import { closestMatch } from '../../base/text/closest-match.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
+import { resolveColumns } from './resolve.ts';
 import { WhereError } from './tokens.ts';
 
 /** Numbers, NaN where missing (booleans as 0 and 1), or texts as codes into `values`, code 0 where missing. */
@@ -17,6 +17,7 @@ const TRUE = 2;
  * The rows for which an expression is true, as 1 and 0. A comparison with a missing value is unknown, and so is its negation;
  * a row is selected only where the whole is true (ISO 9075, as in every SQL database). Only `is null` sees a missing value.
  * Texts compare by UTF-16 code units. `true` and `false` are 1 and 0 in columns of numbers.
+ * Names without a prefix are resolved.
  * @throws WhereError when a column is unknown, with the nearest name, or of another type than its value.
  */
 export function evaluateWhere(
@@ -24,7 +25,7 @@ export function evaluateWhere(
   columns: ReadonlyMap<string, WhereColumn>,
   rows: number,
 ): Uint8Array<ArrayBuffer> {
-  const truth = truthOf(expression, columns, rows);
+  const truth = truthOf(resolveColumns(expression, columns.keys()), columns, rows);
   return truth.map((it) => (it === TRUE ? 1 : 0));
 }
 
@@ -45,7 +46,7 @@ function truthOf(
       return truthOf(expression.term, columns, rows).map((it) => TRUE - it);
     case 'null': {
       const { isNull } = expression;
-      const column = columnAt(expression, columns);
+      const column = columns.get(expression.column)!;
       const truthWhere = (isMissing: boolean): number => (isMissing === isNull ? TRUE : FALSE);
       if (column.kind === 'text') return mapped(column.codes, (code) => truthWhere(code === 0));
       return mapped(column.values, (value) => truthWhere(Number.isNaN(value)));
@@ -87,7 +88,7 @@ function test(
   values: readonly Literal[],
   passes: <T extends number | string>(cell: T, wanted: readonly T[]) => boolean,
 ): Uint8Array<ArrayBuffer> {
-  const column = columnAt(named, columns);
+  const column = columns.get(named.column)!;
   if (column.kind === 'number') {
     const wanted = values.map((it) => asNumber(it, named));
     return mapped(column.values, (cell) => {
@@ -119,14 +120,6 @@ function holds<T extends number | string>(operator: Comparison, cell: T, value: 
     case '>=':
       return cell >= value;
   }
-}
-
-function columnAt({ column, at }: Named, columns: ReadonlyMap<string, WhereColumn>): WhereColumn {
-  const found = columns.get(column);
-  if (found !== undefined) return found;
-  const nearest = closestMatch(column, columns.keys());
-  const remedy = nearest === undefined ? `name one of the ${columns.size} columns` : `did you mean "${nearest}"?`;
-  throw new WhereError(at, `unknown column "${column}"`, remedy);
 }
 
 function asNumber(value: Literal, { column, at }: Named): number {

@@ -1,7 +1,8 @@
 /** Reads a `where` expression by recursive descent, in bounded depth. */
 import { LogicParser } from '../../base/expressions/logic-parser.ts';
-import { numberOf } from '../../base/expressions/tokens.ts';
+import { numberOf, type Token } from '../../base/expressions/tokens.ts';
 import { type Comparison, COMPARISONS, type Expression, KEYWORDS, type Literal, type Test } from './expression.ts';
+import { shortForm } from './short-forms.ts';
 import { WHERE, WhereError } from './tokens.ts';
 
 /**
@@ -9,7 +10,8 @@ import { WHERE, WhereError } from './tokens.ts';
  *
  *     or         = and {"or" and}
  *     and        = term {"and" term}
- *     term       = "not" term | "(" or ")" | column test
+ *     term       = "not" term | "(" or ")" | column test | short
+ *     short      = "failed" | "completed" | a class such as "crashed" | "state:" state | "class:" class | "runner:" id
  *     test       = ("=" | "!=" | "<" | "<=" | ">" | ">=") value | "in" "(" value {"," value} ")" | "is" ["not"] "null"
  *     value      = number | "true" | "false" | 'quoted' | bare
  *
@@ -37,6 +39,10 @@ class WhereParser extends LogicParser<Test> {
     if (!isName) throw this.unexpected('a column', 'write a condition such as "outputs.miss_m > 50"');
     this.take();
     const [column, at] = [token.text, token.at];
+    if (token.kind === 'word' && endsTerm(this.peek())) {
+      const short = shortForm(token.text, at);
+      if (short !== undefined) return short;
+    }
     if (this.takeKeyword('in')) return { kind: 'in', column, at, values: this.#list() };
     if (this.takeKeyword('is')) {
       const isNull = !this.takeKeyword('not');
@@ -86,6 +92,12 @@ class WhereParser extends LogicParser<Test> {
     return numberOf(token.text) ?? token.text;
   }
 }
+
+/** True for a token before which a term has ended. */
+const endsTerm = ({ kind, text }: Token): boolean =>
+  kind === 'end' ||
+  (kind === 'sign' && text === ')') ||
+  (kind === 'word' && (text.toLowerCase() === 'and' || text.toLowerCase() === 'or'));
 
 /** A word that cannot be a column unless it is quoted. */
 const isReserved = (word: string): boolean => KEYWORDS.has(word.toLowerCase()) || numberOf(word) !== undefined;

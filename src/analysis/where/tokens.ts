@@ -1,8 +1,6 @@
 /** The tokens of a `where` expression, and the error of an expression that cannot be used. */
-import { type Grammar, type Token, tokensOf as readTokens } from '../../base/expressions/tokens.ts';
+import type { Grammar } from '../../base/expressions/tokens.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-
-export type { Token } from '../../base/expressions/tokens.ts';
 
 /** An expression that cannot be used; `position` counts characters from 1. */
 export class WhereError extends SimbatchError {
@@ -25,6 +23,3 @@ export const WHERE: Grammar = {
   signs: 'put a text with such characters in quotes',
   fault: (position, why, remedy) => new WhereError(position, why, remedy),
 };
-
-/** The tokens of a text, the last one `end`. @throws WhereError */
-export const tokensOf = (text: string): Token[] => readTokens(text, WHERE);

@@ -48,7 +48,7 @@ describe('analysis/where', () => {
     ['outputs.miss_m > 50 and class = ok', [1]],
     ['outputs.miss_m >= 50', [1, 3, 4]],
     ['outputs.miss_m>=50 or class=crashed', [1, 2, 3, 4]],
-    ['class in (crashed, terminated)', [2, 3]],
+    ['class in (Crashed, terminated)', [2, 3]],
     ["class != 'ok'", [2, 3]],
     ['not class = ok', [2, 3]],
     ['outputs.miss_m is null', [2]],
@@ -64,6 +64,14 @@ describe('analysis/where', () => {
     ['class > "crashed"', [0, 1, 3]],
     ['not (outputs.miss_m > 50 or class is null)', [0]],
     ['  class\n=\tok  ', [0, 1]],
+    ['miss_m > 50 and landed = 0', [1]],
+    ["'gust speed' <= 2", [0, 1]],
+    ['failed', [2, 3]],
+    ['FAILED and (completed or crashed)', [2]],
+    ['not failed and miss_m > 50', [1]],
+    ['completed', [0, 1]],
+    ['class:Terminated or class:crashed', [2, 3]],
+    ['state:failed', [2, 3]],
   ];
   for (const [text, rows] of examples) {
     it(`selects rows ${JSON.stringify(rows)} by ${JSON.stringify(text)}`, () => {
@@ -81,7 +89,7 @@ describe('analysis/where', () => {
   const errors: [text: string, message: string][] = [
     ['', '1: expected a column, the expression ends; write a condition such as "outputs.miss_m > 50"'],
     ['outputs.mis_m > 5', '1: unknown column "outputs.mis_m"; did you mean "outputs.miss_m"?'],
-    ['class = ok and zzz = 1', '16: unknown column "zzz"; name one of the 4 columns'],
+    ['class = ok and zzz = 1', '16: unknown column "zzz"; name one of miss_m, landed, class, gust speed'],
     ['class == ok', '8: expected a value, found "="; equality is written "="'],
     ['class <> ok', '8: expected a value, found ">"; inequality is written "!="'],
     ['class ! ok', '7: "!" has no meaning alone; write "!=" or "not"'],
@@ -108,6 +116,11 @@ describe('analysis/where', () => {
       'outputs.miss_m > fast',
       '1: the column "outputs.miss_m" holds numbers, "fast" is a text; compare it with a number',
     ],
+    [
+      'class = ok or class in (ok, broken)',
+      '15: no class is "broken"; write one of ok, terminated, crashed, timeout, lost, cancelled, open',
+    ],
+    ['class:broken', '1: no class is "broken"; write one of ok, terminated, crashed, timeout, lost, cancelled, open'],
     ['class = 5', '1: the column "class" holds texts, 5 is not one; write \'5\' in quotes'],
   ];
   for (const [text, message] of errors) {
@@ -115,6 +128,30 @@ describe('analysis/where', () => {
       expect(errorOf(text)).to.equal(message);
     });
   }
+
+  it('takes names without a prefix where they are clear, and lists the names otherwise', () => {
+    const one = numbers(1);
+    const both = new Map<string, WhereColumn>([
+      ['run_id', one],
+      ['status', texts('Failed')],
+      ['class', texts('crashed')],
+      ['runner_id', texts('lab-1')],
+      ['parameters.mass', one],
+      ['outputs.mass', one],
+      ['outputs.status', one],
+      ...Array.from({ length: 9 }, (_, at): [string, WhereColumn] => [`outputs.o${at}`, numbers(at)]),
+    ]);
+    const rows = (text: string): number[] => [...evaluateWhere(parseWhere(text), both, 1)];
+    expect(rows('run = 1 and runner = lab-1 and state = failed and status != Running and o8 = 8')).to.deep.equal([1]);
+    expect(rows('runner:lab-1 and state:FAILED')).to.deep.equal([1]);
+    expect(rows('parameters.mass = 1 and outputs.status = 1')).to.deep.equal([1]);
+    expect(() => rows('run = 1 and mass > 5')).to.throw(
+      'where not understood at character 13: "mass" is a parameter and an output; write parameters.mass or outputs.mass',
+    );
+    expect(() => rows('zzzzzz = 1')).to.throw('name one of o1, o2, o3, o4, o5, o6, o7, o8, ... (16 columns)');
+    expect(() => rows('parameters.mas = 1')).to.throw('did you mean "parameters.mass"?');
+    expect(() => rows('__proto__ = 1')).to.throw('unknown column "__proto__"');
+  });
 
   it('is bounded in length and depth', () => {
     const depth = (levels: number): string => '('.repeat(levels) + 'class = ok' + ')'.repeat(levels);

@@ -5,35 +5,38 @@ import type { Page } from 'playwright-core';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-interface Names {
-  parameters: string[];
-  outputs: string[];
+interface Filters {
+  statuses: string[];
+  runner: string | null;
+  ranges: Map<string, [number, number]>;
+  text: string;
 }
 
 describe('web/runs/filter', () => {
-  let translated: (text: string, names: Names) => string;
+  let whereOf: (filters: Filters) => string | undefined;
   before(async () => {
     const url = new URL('../../../../web/src/runs/filter.ts', import.meta.url).href;
-    ({ translated } = (await tsImport(url, import.meta.url)) as { translated: typeof translated });
+    ({ whereOf } = (await tsImport(url, import.meta.url)) as { whereOf: typeof whereOf });
   });
-  const names = { parameters: ['wind_speed_mps', 'gust speed', 'mass'], outputs: ['range_m', 'peak.temp', 'stable'] };
-  const ROWS: [typed: string, sent: string][] = [
-    ['wind_speed_mps > 7 and state:failed', 'parameters.wind_speed_mps > 7 and status in (Failed, Timeout)'],
-    ['state:completed or state = Running', 'status = Completed or status = Running'],
-    ["'gust speed' <= 3", "'parameters.gust speed' <= 3"],
-    ['not (range_m > 2.5e3)', 'not ( outputs.range_m > 2.5e3 )'],
-    ['peak.temp in (1, 2)', 'outputs.peak.temp in ( 1 , 2 )'],
-    ['runner:lab-1 and class:crashed', "runner_id = 'lab-1' and class = 'crashed'"],
-    ['stable = true and outputs.range_m is not null', 'outputs.stable = true and outputs.range_m is not null'],
-    ['run > 10', 'run_id > 10'],
-    ["error_message = 'mass'", "error_message = 'mass'"],
-    ['', ''],
+  const none: Filters = { statuses: [], runner: null, ranges: new Map(), text: '' };
+  const ROWS: [filters: Partial<Filters>, where: string | undefined][] = [
+    [{}, undefined],
+    [{ text: ' ' }, undefined],
+    [{ text: ' range_m > 2.5e3 or failed ' }, 'range_m > 2.5e3 or failed'],
+    [{ text: 'range_m > 1 or failed', runner: "o'lab" }, "(range_m > 1 or failed) and runner_id = 'o''lab'"],
+    [{ text: 'failed', statuses: ['Failed', 'Lost'] }, 'failed and status in (Failed, Lost)'],
+    [
+      { ranges: new Map([['o.range_m', [1, Infinity]]]), text: 'state:failed' },
+      'state:failed and outputs.range_m >= 1',
+    ],
   ];
-  for (const [typed, sent] of ROWS) {
-    it(`${JSON.stringify(typed)} is ${JSON.stringify(sent)}`, () => expect(translated(typed, names)).to.equal(sent));
+  for (const [filters, where] of ROWS) {
+    it(`${JSON.stringify(filters)} is ${JSON.stringify(where)}`, () => {
+      expect(whereOf({ ...none, ...filters })).to.equal(where);
+    });
   }
   it('a text that does not end is refused with its place', () => {
-    expect(() => translated("range_m > 'a", names)).to.throw(/character 11: a quoted text does not end/);
+    expect(() => whereOf({ ...none, text: "range_m > 'a" })).to.throw(/character 11: a quoted text does not end/);
   });
 });
 

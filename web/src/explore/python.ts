@@ -5,7 +5,7 @@ import { whereOf } from '../runs/filter.ts';
 /** Reads the selected runs as a data frame; `select` as in the address. */
 export function asPython(origin: string, batchId: string, select: string): string {
   const filters = { statuses: [], runner: null, ranges: readRanges(select), text: '' };
-  const where = whereOf(filters, { parameters: [], outputs: [] });
+  const where = whereOf(filters);
   const query = where === undefined ? '' : ` + "&where=" + urllib.parse.quote(${JSON.stringify(where)})`;
   return [
     ...(where === undefined ? [] : ['import urllib.parse']),

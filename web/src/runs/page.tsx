@@ -21,9 +21,7 @@ import { isOpen } from '../parts/progress.ts';
 import { ColumnChooser } from './chooser.tsx';
 import { chosenColumns, columnsOf, defaultKeys } from './columns.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { axesOf } from '../../../src/domain/scenarios/cells.ts';
-import { declaredDispersions } from '../../../src/domain/scenarios/overrides.ts';
-import { whereOf, type Names } from './filter.ts';
+import { whereOf } from './filter.ts';
 import { Grid } from './grid.tsx';
 import { SelectionBar } from './selection.tsx';
 import { useRows } from './use-rows.ts';
@@ -50,12 +48,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
   const all = useMemo(() => columnsOf(submission, distributions, outputs), [submission, distributions, outputs]);
   const usual = defaultKeys(all, distributions, attribution, failed > 0);
   const shown = chosenColumns(all, query.get('columns'), usual);
-  const names: Names = {
-    parameters: Object.keys(declaredDispersions(submission.config)),
-    outputs,
-    axes: axesOf(submission.config.scenarios ?? {}).map(({ name }) => name),
-  };
-  const asked = useWhere(query, names);
+  const asked = useWhere(query);
   const sort = query.get('sort') ?? 'run';
   const sortName = all.find((it) => it.key === sort.replace(/^-/, ''))?.name;
   const message = query.get('message');
@@ -153,7 +146,7 @@ function clearFilters(): void {
 }
 
 /** The condition of all filters of the address, or why it cannot be read. */
-function useWhere(query: URLSearchParams, names: Names): { where: string | undefined; error: string | undefined } {
+function useWhere(query: URLSearchParams): { where: string | undefined; error: string | undefined } {
   const filters = {
     statuses: listOf(query.get('status')),
     runner: query.get('runner'),
@@ -161,8 +154,8 @@ function useWhere(query: URLSearchParams, names: Names): { where: string | undef
     text: query.get('where') ?? '',
   };
   try {
-    return { where: whereOf(filters, names), error: undefined };
+    return { where: whereOf(filters), error: undefined };
   } catch (error) {
-    return { where: whereOf({ ...filters, text: '' }, names), error: (error as Error).message };
+    return { where: whereOf({ ...filters, text: '' }), error: (error as Error).message };
   }
 }

@@ -50,6 +50,7 @@ const SENSITIVITY: readonly Column[] = [
 export const whyCommand = (): Command =>
   questionCommand(attribution, {
     name: 'why',
+    placed: 'failing',
     summary: 'which parameters drive the failures',
     lines: (answer, options) => [
       ...answer.causes.flatMap((it) => causeLines(it, options)),

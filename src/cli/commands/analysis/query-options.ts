@@ -38,10 +38,12 @@ type ParameterSchema = (ValueSchema | { type: 'array'; items: ValueSchema }) & {
   default?: string | number;
 };
 
-/** A required parameter is an argument, as is one whose name is taken; the others are options, named like the parameter unless `flags` says otherwise. */
+/** A required parameter is an argument, as is one whose name is taken; the others are options, named like the parameter unless `flags` says otherwise.
+ * `alsoPlaced` is an optional parameter that is both. */
 export function queryOptions(
   query: QueryParameters,
   flags: Readonly<Record<string, string | undefined>>,
+  alsoPlaced?: string,
 ): QueryOptions {
   const placed: PlacedParameter[] = [];
   const options: QueryOptions['options'] = [];
@@ -51,9 +53,9 @@ export function queryOptions(
     const isRequired = !IsOptional(schema);
     const text = helpText(described, renamed);
     const written = flags[parameter];
-    if (written === undefined && (isRequired || TAKEN.has(parameter)))
-      placed.push({ name: parameter, description: text, isRequired });
-    else options.push({ parameter, option: optionOf(written ?? flagsOf(parameter, schema), text, described) });
+    const isTaken = written === undefined && (isRequired || TAKEN.has(parameter));
+    if (isTaken || parameter === alsoPlaced) placed.push({ name: parameter, description: text, isRequired });
+    if (!isTaken) options.push({ parameter, option: optionOf(written ?? flagsOf(parameter, schema), text, described) });
   }
   return { placed, options };
 }

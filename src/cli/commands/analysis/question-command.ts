@@ -36,6 +36,8 @@ export interface Presentation<Q extends QueryParameters, A> {
   summary?: string;
   /** Flags of parameters whose option has another name. */
   flags?: ParameterFlags<Q>;
+  /** An optional parameter that may be given by its place too. */
+  placed?: string & keyof Q;
   /** Members of the query that hold where the user gives none. */
   defaults?: Partial<QueryOf<Q>>;
   /** The lines of an answer for people. */
@@ -56,6 +58,7 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
     name = question.name,
     summary = sentenceOf(question),
     flags = {},
+    placed: alsoPlaced,
     defaults = {},
     lines = plainLines,
     printed,
@@ -63,7 +66,7 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
   const isComparison = question.other !== undefined;
   const mayBeAlone = isComparison && IsOptional(question.query['with']!);
   const { with: _, ...own } = question.query;
-  const { placed, options } = queryOptions(isComparison ? own : question.query, flags);
+  const { placed, options } = queryOptions(isComparison ? own : question.query, flags, alsoPlaced);
   const command = sourceCommand(name, summary);
   if (isComparison)
     command.argument('[after]', `${mayBeAlone ? 'another study' : 'the study after'}: ${BATCH_ARGUMENT}`);
@@ -78,11 +81,18 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
     const hasOther = isComparison && !(mayBeAlone && references[1] === undefined && (values.from?.length ?? 1) < 2);
     const { analysis, batchId, otherId, rest } = await openSource(values, references, hasOther ? 2 : 1);
     noMore(rest, placed.length);
+    const byPlace = given(Object.fromEntries(placed.map((it, at) => [it.name, textOf(it, rest[at])])));
     const written = options.map(({ parameter, option }) => [parameter, values[option.attributeName()]] as const);
+    const [twice] = written.filter(([it, value]) => value !== undefined && byPlace[it] !== undefined);
+    if (twice !== undefined)
+      throw new Failure(
+        EXIT.usage,
+        `${twice[0]} is given twice: "${byPlace[twice[0]]!}" and "${String(twice[1])}"; give one`,
+      );
     const query = given({
       ...defaults,
       ...(hasOther ? { with: otherId } : {}),
-      ...Object.fromEntries(placed.map((it, at) => [it.name, textOf(it, rest[at])])),
+      ...byPlace,
       ...given(Object.fromEntries(written)),
     }) as QueryOf<Q>;
     const family = familyQuery(values);

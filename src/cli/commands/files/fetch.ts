@@ -11,7 +11,16 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { isSelected, kindOption, listsOf, readRuns, RUNS_ARGUMENT, type FileFlags } from '../../run-files.ts';
+import { whereOption } from '../../selection/selected-runs.ts';
+import {
+  chosenRuns,
+  isSelected,
+  kindOption,
+  listsOf,
+  readRuns,
+  RUNS_ARGUMENT,
+  type FileFlags,
+} from '../../selection/run-files.ts';
 import { formatBytes, plural } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 
@@ -33,13 +42,19 @@ export function fetchCommand(): Command {
     .requiredOption('--to <dir>', 'folder that gets a folder for each run, such as 00000017')
     .option('--attempt <n>', 'the files of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
     .option('--path <path>', 'only files of this path, with * for any characters')
+    .addOption(whereOption())
     .addOption(kindOption())
     .option('--overwrite', 'replace files that differ; without it they stay, and the exit code is 75')
     .action(async (reference: string, runs: RunSelection | undefined, flags: FetchFlags) => {
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
       const copying = new Copying(client, batchId, flags);
-      for await (const { run_id, files, notes, is_readable } of listsOf(client, batchId, runs, flags.attempt)) {
+      for await (const { run_id, files, notes, is_readable } of listsOf(
+        client,
+        batchId,
+        await chosenRuns(client, batchId, runs, flags),
+        flags.attempt,
+      )) {
         const wanted = files.filter((file) => isSelected(file, flags));
         if (!is_readable && wanted.length > 0) copying.unreadable(run_id, notes[0] ?? '', wanted.length);
         else for (const file of wanted) await copying.add(run_id, file);

@@ -5,7 +5,9 @@ import type { RunFile } from '../../../contract/types.ts';
 import type { RunSelection } from '../../../domain/runs/run-selection.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { whereOption } from '../../selection/selected-runs.ts';
 import {
+  chosenRuns,
   isSelected,
   kindOption,
   listsOf,
@@ -13,7 +15,7 @@ import {
   RUNS_ARGUMENT,
   type FileFlags,
   type RunList,
-} from '../../run-files.ts';
+} from '../../selection/run-files.ts';
 import { formatBytes, formatTimestamp } from '../../terminal/format.ts';
 import { LIST_FORMATS, printList, type ListColumn } from '../../terminal/list.ts';
 import { note } from '../../terminal/output.ts';
@@ -54,6 +56,7 @@ export function filesCommand(): Command {
     .argument('[runs]', RUNS_ARGUMENT, readRuns)
     .option('--attempt <n>', 'the files of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
     .option('--path <path>', 'only files of this path, with * for any characters')
+    .addOption(whereOption())
     .addOption(kindOption())
     .action(
       async (
@@ -64,7 +67,8 @@ export function filesCommand(): Command {
         const client = await connect(flags);
         const batchId = await resolveBatch(client, reference);
         const notes = new Map<string, number>();
-        const files = filesOf(listsOf(client, batchId, runs, flags.attempt), flags, notes);
+        const chosen = await chosenRuns(client, batchId, runs, flags);
+        const files = filesOf(listsOf(client, batchId, chosen, flags.attempt), flags, notes);
         await printList(flags.output, files, { columns: COLUMNS, nameOf: (it) => it.path, none: 'no files' });
         for (const [text, times] of notes) note(times === 1 ? text : `${text} (${String(times)} runs)`);
       },

@@ -20,7 +20,8 @@ import { readStudyText } from '../../study/study-file.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
-import { create, CREATED, creating, runsWhere, type CreateFlags } from '../studies/growth.ts';
+import { create, CREATED, creating, type CreateFlags } from '../studies/growth.ts';
+import { runsWhere, whereOption } from '../../selection/selected-runs.ts';
 import { programOf } from './program-file.ts';
 
 interface ExtractFlags extends CreateFlags {
@@ -74,7 +75,7 @@ export function extractCommand(): Command {
         .argParser(anyOf(TERMINAL_STATUSES)),
     )
     .addOption(new Option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150').conflicts('where'))
-    .option('--where <condition>', 'only runs that the table of the study selects so, e.g. "outputs.miss_m > 3"');
+    .addOption(whereOption());
   return creating(command).action(async (reference: string, flags: ExtractFlags) => {
     const { derived, histories, with: program, timeout } = flags;
     if (timeout !== undefined && program === undefined)

@@ -9,6 +9,8 @@ import { jobId } from '../../../domain/ids.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
+import { readRuns } from '../../selection/run-files.ts';
+import { runsWhere, whereOption } from '../../selection/selected-runs.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { note, write } from '../../terminal/output.ts';
 
@@ -17,6 +19,7 @@ interface LogsFlags extends ClientFlags {
   attempt?: number;
   tail?: number;
   follow?: boolean;
+  where?: string;
 }
 
 /** The bytes that `--tail` reads from the end of a log. */
@@ -25,28 +28,45 @@ const TAIL_BYTES = 4 << 20;
 const LOOK_MS = 1_000;
 
 export function logsCommand(): Command {
-  return clientCommand('logs', 'print the output of a run', ['text'])
+  return clientCommand('logs', 'print the output of a run, or of the runs that a condition selects', ['text'])
     .argument('<study>', BATCH_ARGUMENT)
-    .argument('<run>', 'number of the run', integerBetween(0, INT32_MAX - 1))
+    .argument('[run]', 'number of the run', integerBetween(0, INT32_MAX - 1))
+    .addOption(whereOption())
     .addOption(new Option('--stream <which>', 'of which stream').choices(['stdout', 'stderr', 'both']).default('both'))
     .option('--attempt <n>', 'of this attempt; otherwise of the last one', integerBetween(1, INT32_MAX))
     .option('--tail <lines>', 'the last lines alone', integerBetween(1, INT32_MAX))
     .option('--follow', 'continue until the run has ended')
-    .action(async (reference: string, run: number, flags: LogsFlags) => {
+    .action(async (reference: string, run: number | undefined, flags: LogsFlags) => {
+      if ((run === undefined) === (flags.where === undefined))
+        throw new Failure(
+          EXIT.usage,
+          `${run === undefined ? 'no run is' : 'two kinds of runs are'} given: give a number or --where`,
+        );
       const client = await connect(flags);
-      const id = jobId(await resolveBatch(client, reference), run);
+      const batchId = await resolveBatch(client, reference);
       const streams = flags.stream === 'both' ? (['stdout', 'stderr'] as const) : [flags.stream];
-      if (flags.follow === true) return follow(client, id, streams, flags);
-      let printed = 0;
-      for (const stream of streams) {
-        const opened = await logOf(client, id, stream, flags, flags.tail === undefined ? 0 : -TAIL_BYTES);
-        if (opened === undefined || opened.size === 0) continue;
-        if (streams.length > 1) note(`==> ${stream}.log <==`);
-        await print(opened, flags.tail);
-        printed += 1;
+      if (run !== undefined) {
+        const id = jobId(batchId, run);
+        return flags.follow === true ? follow(client, id, streams, flags) : printLogs(client, id, streams, flags);
       }
-      if (printed === 0) note(nothingOf((await client.job(id)).status));
+      if (flags.follow === true) throw new Failure(EXIT.usage, '--follow is for one run: give its number');
+      for (const each of readRuns(await runsWhere(client, batchId, flags.where!)).runIds()) {
+        note(`==> run ${String(each)} <==`);
+        await printLogs(client, jobId(batchId, each), streams, flags);
+      }
     });
+}
+
+async function printLogs(client: Client, id: Uuid, streams: readonly string[], flags: LogsFlags): Promise<void> {
+  let printed = 0;
+  for (const stream of streams) {
+    const opened = await logOf(client, id, stream, flags, flags.tail === undefined ? 0 : -TAIL_BYTES);
+    if (opened === undefined || opened.size === 0) continue;
+    if (streams.length > 1) note(`==> ${stream}.log <==`);
+    await print(opened, flags.tail);
+    printed += 1;
+  }
+  if (printed === 0) note(nothingOf((await client.job(id)).status));
 }
 
 const hasEnded = (status: JobStatus): boolean => TERMINAL_STATUSES.some((it) => it === status);

@@ -1,7 +1,8 @@
 /** `simbatch runs`: lists runs by study, status, runner and number, in constant memory. */
 import type { Command } from 'commander';
 import { JOB_STATUSES } from '../../../contract/enums.ts';
-import type { Job, JobStatus } from '../../../contract/types.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Job, JobStatus, Uuid } from '../../../contract/types.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
@@ -9,6 +10,7 @@ import { statusTone } from '../../terminal/colour.ts';
 import { formatAgo, formatDuration, secondsBetween, shortId } from '../../terminal/format.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
 import { statusOption, clientCommand, connect, integerBetween, texts, type ClientFlags } from '../../options.ts';
+import { pagesWhere, whereOption } from '../../selection/selected-runs.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { emptyList, LIST_FORMATS, type ListColumn, printList, SUBMIT } from '../../terminal/list.ts';
 
@@ -17,6 +19,7 @@ interface JobsFlags extends ClientFlags {
   status?: JobStatus[];
   runner?: string[];
   run?: number[];
+  where?: string;
   limit?: number;
 }
 
@@ -62,6 +65,7 @@ export function runsCommand(): Command {
       ...(before ?? []),
       ...text.split(',').map(runId),
     ])
+    .addOption(whereOption())
     .option('--limit <n>', 'at most so many', integerBetween(1, INT32_MAX))
     .action(async (argument: string | undefined, flags: JobsFlags) => {
       const study = studyOf(argument, flags.batch);
@@ -69,7 +73,8 @@ export function runsCommand(): Command {
       const batch_id = study === undefined ? [] : [await resolveBatch(client, study)];
       const query = { batch_id, status: flags.status ?? [], runner_id: flags.runner ?? [], run_id: flags.run ?? [] };
       const pageSize = Math.min(flags.limit ?? 1000, 1000);
-      const jobs = atMost(client.jobs(query, { pageSize }), flags.limit ?? Number.POSITIVE_INFINITY);
+      const selected = flags.where === undefined ? client.jobs(query, { pageSize }) : jobsWhere(client, query, flags);
+      const jobs = atMost(selected, flags.limit ?? Number.POSITIVE_INFINITY);
       const filters = {
         ...(argument === undefined
           ? { '--batch': flags.batch === undefined ? [] : [flags.batch] }
@@ -77,6 +82,7 @@ export function runsCommand(): Command {
         '--status': flags.status,
         '--runner': flags.runner,
         '--run': flags.run,
+        '--where': flags.where === undefined ? undefined : [flags.where],
       };
       await printList(flags.output, jobs, {
         columns: runColumns(study !== undefined, systemClock.now()),
@@ -84,6 +90,28 @@ export function runsCommand(): Command {
         none: emptyList({ plural: 'runs', remedy: SUBMIT, filters }),
       });
     });
+}
+
+/** Runs asked for at once by number. */
+const AT_ONCE = 100;
+
+/** The runs that a condition and the other options select. @throws Failure without a study, whose columns the condition names */
+async function* jobsWhere(client: Client, query: JobsQuery, { where = '' }: JobsFlags): AsyncGenerator<Job> {
+  const [batchId] = query.batch_id;
+  if (batchId === undefined) throw new Failure(EXIT.usage, '--where names columns of a study: give the study');
+  const wanted = new Set(query.run_id);
+  for await (const page of pagesWhere(client, batchId, where)) {
+    const runs = page.filter((run) => wanted.size === 0 || wanted.has(run));
+    for (let at = 0; at < runs.length; at += AT_ONCE)
+      yield* client.jobs({ ...query, run_id: runs.slice(at, at + AT_ONCE) }, { pageSize: AT_ONCE });
+  }
+}
+
+interface JobsQuery {
+  batch_id: Uuid[];
+  status: JobStatus[];
+  runner_id: string[];
+  run_id: number[];
 }
 
 /** The study is the argument or the option. @throws Failure when both name one */

@@ -4,7 +4,7 @@ import { randomUuid, systemClock } from '../../../base/clock.ts';
 import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { FAILURE_KINDS, TERMINAL_STATUSES, type FailureKind } from '../../../contract/enums.ts';
-import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
+import { INT32_MAX } from '../../../contract/limits.ts';
 import type {
   ExtendRequest,
   ExtendResponse,
@@ -13,10 +13,10 @@ import type {
   SubmissionResponse,
   Uuid,
 } from '../../../contract/types.ts';
-import { appendRun, textOf, type RunRange } from '../../../domain/runs/run-ranges.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
+import { runsWhere, whereOption } from '../../selection/selected-runs.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
@@ -104,7 +104,7 @@ export function rerunCommand(): Command {
     .addOption(new Option('--failure-kind <kind>', 'only runs that failed so').choices(FAILURE_KINDS))
     .option('--requirement <name>', 'only runs that fail this requirement')
     .addOption(new Option('--run-ids <ranges>', 'only these runs, e.g. 0-99,150').conflicts('where'))
-    .option('--where <condition>', 'only runs that the table of the study selects so, e.g. "code = 9f3c12ab34cd"');
+    .addOption(whereOption());
   return creating(versioned(command)).action((reference: string, flags: RerunFlags) =>
     create(reference, flags, async (client, batchId, options) => {
       const select: RunSelect = given({
@@ -134,20 +134,6 @@ export function compareCommand(): Command {
       return { answer, lines: submitted(batchId, answer) };
     }),
   );
-}
-
-/** The runs that a condition on the table of a study selects, as ranges. @throws Failure for none. */
-export async function runsWhere(client: Client, batchId: Uuid, where: string): Promise<string> {
-  const ranges: RunRange[] = [];
-  const query = { columns: ['run_id'], where, limit: LIMITS.pageSize };
-  for (let cursor: string | undefined; ;) {
-    const { table, next } = await client.analysis.tablePage(batchId, { ...query, ...given({ cursor }) });
-    for (const row of table.rows) appendRun(ranges, Number(row['run_id']));
-    if (next === undefined) break;
-    cursor = next;
-  }
-  if (ranges.length > 0) return ranges.map(textOf).join(',');
-  throw new Failure(EXIT.invalid, `no run of the study has ${printable(where)}; see the runs with \`simbatch table\``);
 }
 
 const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' | 'container_image'> =>
