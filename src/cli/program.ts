@@ -1,5 +1,5 @@
 /** The program: its commands, loaded when they are called, so that it starts fast, and its exit code. */
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import { packageVersion } from '../base/package.ts';
 import { COMMANDS } from './command-table.ts';
 import { EXAMPLES } from './examples.ts';
@@ -10,6 +10,9 @@ import { chooseColour, COLOUR_CHOICES, type ColourChoice } from './terminal/colo
 /** Names of all commands, for the test of the documentation. */
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map((entry) => entry.name);
 
+/** The commands of the short help, in its order; `simbatch help --all` has the others. */
+const FIRST = 'demo init try submit watch status runs run table why report serve runner'.split(' ');
+
 /** Returns the program with the called command loaded, or all; the others have only name and summary. */
 export async function buildProgram(args: readonly string[], everything = false): Promise<Command> {
   const called = args[0] === 'help' ? args[1] : args[0];
@@ -17,10 +20,8 @@ export async function buildProgram(args: readonly string[], everything = false):
     .description('Coordinator for Monte Carlo simulation studies.')
     .version(packageVersion, '-V, --version')
     .showHelpAfterError(wantsJson(args) ? false : '(simbatch --help lists the commands and options)')
-    .addHelpText(
-      'after',
-      '\nBegin with `simbatch demo`, or `simbatch init sim.py`.\n`simbatch COMMAND --help` has options and examples.',
-    )
+    .addHelpText('after', '\n`simbatch COMMAND --help`: options, examples; `simbatch help --all`: all commands.')
+    .configureHelp({ formatHelp: (command, helper) => formatHelp(command, helper, wantsAll(args)) })
     .configureOutput({
       outputError: (text, put) => {
         if (!wantsJson(args)) put(text.replace(/^error: /, 'simbatch: '));
@@ -40,6 +41,23 @@ export async function buildProgram(args: readonly string[], everything = false):
   }
   if (called === 'complete') await addComplete(program);
   return program;
+}
+
+/** `simbatch help --all` and `simbatch --help --all`. */
+const wantsAll = ([first = '', ...others]: readonly string[]): boolean =>
+  ['help', '--help', '-h'].includes(first) && others.includes('--all');
+
+/** The help of the program has the first commands in one group, unless all are wanted. */
+function formatHelp(command: Command, helper: Help, isAll: boolean): string {
+  if (command.parent === null && !isAll) {
+    const named = new Map(command.commands.map((it) => [it.name(), it]));
+    helper.visibleCommands = () => FIRST.map((it) => named.get(it)!);
+    helper.groupItems = (all, visible, groupOf) =>
+      Help.prototype.groupItems.call(helper, [], visible, (it) =>
+        it instanceof Command ? 'Commands:' : groupOf(it as never),
+      ) as ReturnType<typeof helper.groupItems<(typeof all)[number]>>;
+  }
+  return Help.prototype.formatHelp.call(helper, command, helper);
 }
 
 /** Loads a command and adds the option and the examples that all commands have. */
@@ -80,6 +98,7 @@ export function run(args: readonly string[]): Promise<ExitCode> {
     async () => {
       const program = await buildProgram(args);
       if (args.length === 0) program.help({ error: true });
+      if (wantsAll(args)) program.help();
       await program.parseAsync(args, { from: 'user' });
     },
     wantsJson(args),
