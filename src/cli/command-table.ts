@@ -67,6 +67,10 @@ export const COMMANDS: readonly Entry[] = [
       summary: 'check a whole data directory',
       load: async () => (await import('./commands/server/verify.ts')).verifyCommand(),
     },
+    'audit-log': {
+      summary: 'check the audit log of a coordinator',
+      load: async () => (await import('./commands/server/audit-log.ts')).auditLogCommand(),
+    },
     repair: {
       summary: 'save what is whole of a damaged data directory',
       load: async () => (await import('./commands/server/verify.ts')).repairCommand(),

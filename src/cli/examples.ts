@@ -11,6 +11,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   backup: ['simbatch backup /backups'],
   restore: ['simbatch restore simbatch-2026-11-22.ndjson.gz --data-dir ./data'],
   verify: ['simbatch verify --data-dir ./data'],
+  'audit-log': ['simbatch audit-log verify --data-dir ./data'],
+  'audit-log verify': ['simbatch audit-log verify --data-dir ./data'],
   repair: ['simbatch repair ./saved --data-dir ./data'],
   selftest: ['simbatch selftest --quick --seed 1'],
   kit: ['simbatch kit runner.tgz'],

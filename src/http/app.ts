@@ -2,13 +2,12 @@
  * The Koa application, made from the table of routes. `createApp` lists the steps of every request from top to bottom;
  * `serve` adds the steps of one route.
  */
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { batchIdOf } from '../domain/ids.ts';
 import { parseByteRange } from '../domain/files/byte-range.ts';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Answer } from '../coordinator/answers/answers.ts';
 import type { Access, Principal } from './security/auth.ts';
+import type { Action, Audit } from './security/audit/audit.ts';
 import { requireOwn } from './security/permissions.ts';
 import { Application, type Context, type Middleware } from './application.ts';
 import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
@@ -51,6 +50,7 @@ import { sendComputed } from './response/computed.ts';
 import { nothingHere } from './nothing-here.ts';
 import { sendFile } from './response/file.ts';
 import { SlowReader } from './response/slow-reader.ts';
+import { answerBeforeRest, isSending } from './response/refused-body.ts';
 import { servingPages } from './response/static.ts';
 import { sendPage, sendRaw, sendWhole } from './response/stream.ts';
 import { prepare } from '../contract/validation/validate.ts';
@@ -72,6 +72,8 @@ export interface AppOptions {
   answered: (operation: string, status: number, secs: number) => void;
   /** Authorization; undefined: every request is allowed. */
   access: Access | undefined;
+  /** The audit log of actions; undefined: none is kept. */
+  audit: Audit | undefined;
   /** Revalidates requests that wait for their answer; present with `access`. */
   sessions: SessionRevalidation | undefined;
   /** Returns an id for a request without one; unique across restarts. */
@@ -99,7 +101,7 @@ export function createApp(options: AppOptions): Application {
  * Names the request, refuses a request that a foreign page may have caused, turns every error into a problem document, and reports the
  * answer. One function for all of it: each middleware costs an asynchronous call for every request.
  */
-function answering({ newRequestId, log, answered, origins, stopping, clock }: AppOptions): Middleware {
+function answering({ newRequestId, log, answered, origins, stopping, clock, audit }: AppOptions): Middleware {
   const open = routes.filter((it) => it.scope === 'open').map((it) => it.path);
   return async (ctx, next) => {
     const startedMs = stopwatch();
@@ -120,6 +122,9 @@ function answering({ newRequestId, log, answered, origins, stopping, clock }: Ap
     } catch (error) {
       nameAnswer(ctx);
       answerError(ctx, error, log);
+      const { statusCode: status } = ctx.res;
+      if (status === 401 || status === 403)
+        audit?.refused({ status, operation: state.operation, from: ctx.req.socket.remoteAddress, why: whyOf(error) });
       if (state.isBodyRead !== true && isSending(ctx.req)) answerBeforeRest(ctx, clock);
     }
     const { sentLater } = state;
@@ -129,47 +134,23 @@ function answering({ newRequestId, log, answered, origins, stopping, clock }: Ap
       report();
     }
     function report(): void {
-      const { operation = 'none', tokenId } = state;
+      const { operation = 'none', tokenId, actor } = state;
       const { statusCode: status } = ctx.res;
       const tookMs = stopwatch() - startedMs;
       answered(operation, status, tookMs / 1000);
-      log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId }, 'request');
+      log.debug({ requestId, method, path, status, tookMs: Math.round(tookMs), tokenId, actor }, 'request');
     }
   };
 }
+
+/** The longest reason of a refusal in the audit log. */
+const WHY_CHARS = 300;
+const whyOf = (error: unknown): string => (error as Error).message.slice(0, WHY_CHARS);
 
 const namingAnswer: Middleware = (ctx, next) => {
   nameAnswer(ctx);
   return next();
 };
-
-/**
- * Sends the answer at once, and ends it when the rest of the refused body has been read and discarded. A connection that is
- * closed while its client still sends is reset, and the client never sees the answer. A connection that sends for longer is closed.
- */
-function answerBeforeRest(ctx: Context, clock: AppOptions['clock']): void {
-  const { req } = ctx;
-  const text = ctx.body as string;
-  const discarded = new Promise<void>((resolve) => {
-    const cancel = clock.after(DISCARD_MS, resolve);
-    for (const event of ['end', 'close', 'error']) req.once(event, () => resolve(cancel()));
-    req.unpipe();
-    req.resume();
-  });
-  async function* pieces(): AsyncGenerator<string> {
-    yield text;
-    await discarded;
-  }
-  ctx.body = Readable.from(pieces(), { objectMode: false });
-  ctx.length = Buffer.byteLength(text);
-}
-
-/** Whether the client may still be sending a body. */
-const isSending = ({ complete, headers }: IncomingMessage): boolean =>
-  !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0');
-
-/** The time for which the rest of a refused body is read. */
-const DISCARD_MS = 10_000;
 
 /** The parts that all routes share. */
 interface Serving extends AppOptions, Stop {}
@@ -213,6 +194,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   // Authorization comes first: only an authorized client learns the faults of its request.
   const principal = options.access?.authorize(ctx.req, route.scope, route.changes);
   state.tokenId = principal?.tokenId;
+  state.actor = principal?.client?.actor;
   const id = readId(ctx, parameter);
   const coordinator = await forClient(options.coordinator, route, principal, id);
   const query = readQuery(ctx.querystring, route.query ?? NO_QUERY);
@@ -248,7 +230,9 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     description: apiDescription,
     service: options.service,
   };
-  const answer = await route.handle(coordinator, call);
+  const handle = (): unknown => route.handle(coordinator, call);
+  const isAudited = options.audit !== undefined && coordinator !== options.coordinator;
+  const answer = await (isAudited ? options.audit!.during(actionOf(ctx, route, call), handle) : handle());
   if (answer instanceof LateAnswer) return sendLater(ctx, answer, options);
   if (answer instanceof StatusAnswer) return sendStatus(ctx, answer);
   const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
@@ -279,6 +263,16 @@ async function forClient(
   }
   return coordinator.as(client.actor);
 }
+
+/** The request as the audit log names it. */
+const actionOf = ({ req, state }: Context, { operationId }: Route, { id, actor, tokenId }: Call): Action => ({
+  request: (state as RequestState).requestId,
+  actor,
+  token: tokenId,
+  operation: operationId,
+  ...(id !== '' && { on: id }),
+  from: req.socket.remoteAddress,
+});
 
 /** The digest of a request by its body; one of a certain batch by its path too. */
 const requestDigest = (route: Route, path: string, text: string): string =>

@@ -13,6 +13,7 @@ import { createApp, type HttpLog } from './app.ts';
 import { withUsable, type CertificatePair } from './security/certificate.ts';
 import { attachLive } from './live/sockets.ts';
 import type { AllocationTokens } from './security/allocation-tokens.ts';
+import type { Audit } from './security/audit/audit.ts';
 import type { Access } from './security/auth.ts';
 import { Metrics } from './metrics.ts';
 import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
@@ -40,6 +41,8 @@ export interface HttpOptions {
   live?: Coordinator;
   /** Authorization; absent: every request is allowed. */
   access?: Access;
+  /** The audit log; absent: none is kept. */
+  audit?: Audit;
   /** Makes tokens for launchers; absent: none are needed. */
   allocationTokens?: AllocationTokens;
   /** Metrics for `/metrics`; absent: its own. */
@@ -80,6 +83,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     origins,
     webRoot: options.webRoot,
     access: options.access,
+    audit: options.audit,
     sessions: standing,
     service: {
       metrics: () => metrics.text(),

@@ -13,6 +13,8 @@ export interface RequestState {
   requestId: string;
   operation?: string;
   tokenId?: string | undefined;
+  /** The name of the client. */
+  actor?: string | undefined;
   /** Every byte of the body has been read; Node may not have seen its end. */
   isBodyRead?: boolean;
   /** Resolves when the answer has been sent, for a request whose answer comes after its middlewares have ended. */

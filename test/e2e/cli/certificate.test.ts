@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { CertificateFiles } from '../../../src/cli/commands/server/certificate-files.ts';
+import { CertificateFiles } from '../../../src/cli/commands/server/serve/certificate-files.ts';
 import type { CertificatePair } from '../../../src/http/security/certificate.ts';
 import { canMakeCertificates, connected, makeCertificate, readPair, shownBy } from '../../support/certificate.ts';
 import { listen, type TestServer } from '../../support/http.ts';

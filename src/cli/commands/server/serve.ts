@@ -13,21 +13,19 @@ import closeWithGrace from 'close-with-grace';
 import { statfs } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
-import { AllocationTokens } from '../../../http/security/allocation-tokens.ts';
-import { Access } from '../../../http/security/auth.ts';
-import { trustedProxy, type TrustedProxy } from '../../../http/security/proxy-user.ts';
 import type { HttpLimits } from '../../../http/limits.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
-import { isLoopbackAddress } from '../../../http/security/origin.ts';
-import { startHttp, type HttpOptions, type HttpServer } from '../../../http/server.ts';
+import type { Audit } from '../../../http/security/audit/audit.ts';
+import { startHttp, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../coordinator/options.ts';
 import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
-import { readTokens, refuseLostTokens, Tokens } from '../../../coordinator/kernel/storage/tokens.ts';
+import { refuseLostTokens } from '../../../coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { CertificateFiles } from './certificate-files.ts';
-import { limitGarbage, setGarbageCollector } from './garbage-collector.ts';
+import { accessFor, refuseOpenDoor, type AccessFlags } from './serve/access.ts';
+import { CertificateFiles } from './serve/certificate-files.ts';
+import { limitGarbage, setGarbageCollector } from './serve/garbage-collector.ts';
 import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { INTERPRETERS, type Interpreter } from '../../../base/interpreters/interpreters.ts';
@@ -52,15 +50,9 @@ const MAX_RETRIES = 1000;
 /** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
 
-interface ServeFlags extends ObjectStoreFlags, NotifyFlags {
-  host: string;
+interface ServeFlags extends ObjectStoreFlags, NotifyFlags, AccessFlags {
   port: number;
-  dataDir: string;
   allowedHost?: string[];
-  trustUserHeader?: string;
-  trustedProxy?: string[];
-  allowUnauthenticated?: boolean;
-  tlsCert?: string;
   tlsKey?: string;
   maxRetries?: number;
   maxRuns?: number;
@@ -155,6 +147,7 @@ class Running {
   #coordinator: Coordinator | undefined;
   #http: HttpServer | undefined;
   #endRenewal: (() => void) | undefined;
+  #audit: Audit | undefined;
 
   get url(): string {
     return this.#http?.url ?? '';
@@ -184,6 +177,8 @@ class Running {
     });
     limitGarbage();
     metrics.watch(this.#coordinator);
+    const access = await accessFor(flags, log, metrics);
+    this.#audit = access.audit;
     this.#http = await startHttp({
       metrics,
       settings,
@@ -193,7 +188,7 @@ class Running {
       webRoot: join(packageRoot, 'dist/web'),
       host: flags.host,
       port: flags.port,
-      ...accessFor(flags, log, metrics),
+      ...access,
       ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
       clock: systemClock,
@@ -216,6 +211,7 @@ class Running {
     this.#endRenewal?.();
     this.#coordinator?.releaseWaiting();
     await this.#http?.close(GRACE_MS);
+    await this.#audit?.close();
     await this.#coordinator?.close();
   }
 }
@@ -246,56 +242,6 @@ function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<Htt
     ...(maxBodyMb === undefined ? {} : { submissionBytes: maxBodyMb * 1024 * 1024 }),
     ...(maxReportsMb === undefined ? {} : { reportsBytes: maxReportsMb * 1024 * 1024 }),
   };
-}
-
-const isLoopback = ({ host }: ServeFlags): boolean => host === 'localhost' || isLoopbackAddress(host);
-
-/** Without tokens every client that reaches the address may submit, cancel and read everything. */
-function refuseOpenDoor(flags: ServeFlags): void {
-  if (isLoopback(flags) || flags.allowUnauthenticated === true) return;
-  if (readTokens(resolve(flags.dataDir)) !== undefined) return;
-  throw new Failure(
-    EXIT.usage,
-    `--host ${flags.host} can be reached by other machines without credentials: create a token first ` +
-      '(simbatch token create), or add --allow-unauthenticated if open access is intended',
-  );
-}
-
-function accessFor(flags: ServeFlags, log: Logger, metrics: Metrics): Pick<HttpOptions, 'access' | 'allocationTokens'> {
-  const now = (): number => systemClock.now();
-  const tokens = new Tokens(resolve(flags.dataDir), now, (error) =>
-    log.error({ reason: error.message }, 'the file of tokens cannot be used'),
-  );
-  if (tokens.areRequired && !isLoopback(flags) && flags.tlsCert === undefined) {
-    log.warn('tokens and results travel unencrypted; use --tls-cert and --tls-key, or a proxy that encrypts');
-  }
-  const proxy = proxyOf(flags, tokens);
-  const access = new Access({
-    tokens,
-    ...(proxy === undefined ? {} : { proxy }),
-    isOpenWithoutTokens: isLoopback(flags) || flags.allowUnauthenticated === true,
-    now,
-    refused: (address, why) => {
-      metrics.refusedCredentials();
-      log.warn({ address, why }, 'refused credentials');
-    },
-  });
-  return { access, allocationTokens: new AllocationTokens(resolve(flags.dataDir), tokens, systemClock) };
-}
-
-function proxyOf(
-  { trustUserHeader: header, trustedProxy: ranges }: ServeFlags,
-  tokens: Tokens,
-): TrustedProxy | undefined {
-  if (header === undefined && ranges === undefined) return undefined;
-  if (header === undefined || ranges === undefined)
-    throw new Failure(EXIT.usage, '--trust-user-header and --trusted-proxy belong together; one of them is missing');
-  if (!tokens.areRequired)
-    throw new Failure(
-      EXIT.usage,
-      '--trust-user-header needs tokens, since that of the proxy has the scopes of its users; create one (simbatch token create)',
-    );
-  return trustedProxy(header, ranges);
 }
 
 const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;

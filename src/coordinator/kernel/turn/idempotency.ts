@@ -32,16 +32,20 @@ export interface Idempotency {
  * @throws SimbatchError `idempotency-key-reused`: the key belongs to another request
  */
 export function once<T extends object>(parts: IdempotencyParts, turn: Turn, idempotency: Idempotency, act: () => T): T {
-  const remembered = recall(parts, idempotency, turn.now);
+  const remembered = recall(parts, idempotency, turn.actor, turn.now);
   if (remembered !== undefined) return remembered as T;
   const response = act();
   const { idempotencyKey, bodyDigest = '' } = idempotency;
   if (idempotencyKey !== undefined) {
     const record: IdempotencyRecord = { bodyDigest, response, atMs: turn.now };
-    turn.put(keys.idempotency(idempotencyKey), JSON.stringify(record));
+    turn.put(keyOf(idempotencyKey, turn.actor), JSON.stringify(record));
   }
   return response;
 }
+
+/** Each client has keys of its own. A key has no space, and so is never that of a client. */
+const keyOf = (key: string, actor: string | undefined): string =>
+  keys.idempotency(actor === undefined ? key : `${key} ${Buffer.from(actor).toString('base64url')}`);
 
 /**
  * Returns the remembered answer to a repeated request, or undefined.
@@ -50,10 +54,13 @@ export function once<T extends object>(parts: IdempotencyParts, turn: Turn, idem
 export function recall(
   parts: IdempotencyParts,
   { idempotencyKey, bodyDigest }: Idempotency,
+  actor: string | undefined,
   now = parts.clock.now(),
 ): object | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const text = parts.groupCommit.read(keys.idempotency(idempotencyKey));
+  // A key of an older version, or of a request without a credential, is that of every client.
+  const text =
+    parts.groupCommit.read(keyOf(idempotencyKey, actor)) ?? parts.groupCommit.read(keys.idempotency(idempotencyKey));
   if (text === undefined) return undefined;
   const record = JSON.parse(text) as IdempotencyRecord;
   if (now - record.atMs > parts.idempotencyMs) return undefined;

@@ -53,7 +53,7 @@ export interface Derivation<T> {
 
 /** The answer to a repeated request, once it is on disk. Saves the preparation of a batch that exists already. */
 export async function rememberedAnswer(parts: DeriveParts, options: Idempotency): Promise<object | undefined> {
-  const answer = recall(parts, options);
+  const answer = recall(parts, options, parts.turns.actor);
   if (answer !== undefined) await parts.groupCommit.durable();
   return answer;
 }

@@ -4,8 +4,8 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { CertificatePair } from '../../../http/security/certificate.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { CertificatePair } from '../../../../http/security/certificate.ts';
+import type { Clock } from '../../../../base/clock.ts';
 
 /**
  * Interval of reading the files. Their content is compared, not their times: renewals replace files, links to them, or links
