@@ -218,7 +218,7 @@ async function lastLink(directory: string): Promise<{ link: Link; whole: number;
   const files = auditFiles(await readdir(directory));
   let whole = 0;
   let torn = 0;
-  for (const name of files.reverse()) {
+  for (const name of files.toReversed()) {
     const { line, end, size } = await lastLine(join(directory, name));
     if (name === AUDIT_FILE) [whole, torn] = [end, size - end];
     if (line === undefined) continue;
