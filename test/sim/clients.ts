@@ -9,6 +9,7 @@ import { insist } from './acknowledged.ts';
 import { study, type StudyOptions } from '../support/studies.ts';
 import { SimAmendments } from './amendments.ts';
 import { SimGrowth } from './growth.ts';
+import { resourcesAskedBy } from './pools.ts';
 import type { Stage } from './scenario.ts';
 
 const MAX_STUDIES = 4;
@@ -116,6 +117,8 @@ export class SimClient {
     if (dice.chance(0.3)) this.#select(options, runs);
     this.#stopWhenPrecise(options);
     this.#waitForCanary(options);
+    const resources = resourcesAskedBy(this.#stage.seed + this.#submissions.length);
+    if (resources !== undefined) options.config = { ...options.config, compute: { resources } };
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);
     return made;

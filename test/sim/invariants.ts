@@ -15,6 +15,7 @@ import {
 import { waitingOf } from '../../src/domain/scheduling.ts';
 import { insist } from './acknowledged.ts';
 import { checkFamilies } from './growth.ts';
+import { checkPools } from './pools.ts';
 import { checkVerdicts } from './verdicts.ts';
 
 type Disk = ReadonlyMap<string, string>;
@@ -83,6 +84,10 @@ export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string,
   for (const batch of batches.values()) checkVerdicts(disk, batch, all);
   checkHistories(disk);
   checkHolders(disk, all, ahead);
+  checkPools(
+    [...recordsOf(disk, 'runner')].map(([id, record]) => [id, decodeRunner(record)]),
+    batches,
+  );
   for (const [id, job] of jobs) checkJob(id, job, all);
   for (const id of all.requeue) insist(jobs.get(id)?.value === 'Pending', () => `requeued job ${id} is not Pending`);
   const open = ids('open');

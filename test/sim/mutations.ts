@@ -4,6 +4,7 @@ import { runnerDeadline } from '../../machines/runner-context.ts';
 import { runnerMachine } from '../../machines/runner.ts';
 import { ACTOR_KINDS, type RunnerState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { CrowdedRunners, type WaitingSources } from '../../src/coordinator/scheduling/crowded-runners.ts';
+import { SitePools } from '../../src/coordinator/scheduling/site-pools.ts';
 import { Scheduler } from '../../src/coordinator/scheduling/scheduler.ts';
 import { WIRING } from '../../src/coordinator/kernel/turn/wiring.ts';
 import type { ClaimResponse } from '../../src/contract/types.ts';
@@ -147,6 +148,24 @@ export const MUTATIONS: readonly Mutation[] = [
         return event.instance === undefined || event.instance === context.instance;
       }),
     says: /has signed off and is/,
+  },
+  {
+    name: 'a planned run takes nothing from the pools',
+    patch: () => replaced(SitePools.prototype, 'take', () => {}),
+    says: /the pool of comsol has 2, and runs use/,
+  },
+  {
+    name: 'the pools are empty after a restart',
+    bug: {
+      read: (key, value) =>
+        key.startsWith('!runner!')
+          ? altered(value, (it) => ({
+              ...it,
+              held: (it.held as { resources?: unknown }[]).map((one) => ({ ...one, resources: undefined })),
+            }))
+          : value,
+    },
+    says: /the pool of comsol has 2, and runs use|counts undefined for job/,
   },
   {
     name: 'a batch is not listed under its parent',

@@ -4,6 +4,7 @@ import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import type { AttemptRef, ClaimResponse, Report, Uuid } from '../../src/contract/types.ts';
 import { RESULT as PLAIN } from '../support/scene.ts';
 import { insist } from './acknowledged.ts';
+import { resourcesOf } from './pools.ts';
 import { SimSpool, type Outcome } from './spool.ts';
 import type { Stage } from './scenario.ts';
 
@@ -132,6 +133,7 @@ export class SimRunner {
         memory_gb: 0,
         gpu_available: false,
         supported_simulation_types: [],
+        ...resourcesOf(this.id),
         features: ['histories', 'extraction', 'scenarios'],
       },
       heartbeat_interval_secs: 5,

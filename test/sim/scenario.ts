@@ -14,6 +14,7 @@ import { settled, SimulatedClock } from '../support/simulated-clock.ts';
 import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';
+import { SITE_POOLS } from './pools.ts';
 import { checkListed } from './listed.ts';
 import { SimExtractions } from './extractions.ts';
 import { SimHistories } from './histories.ts';
@@ -148,6 +149,7 @@ export class Stage {
       computesInWorker: false,
       // A level at which few failures suffice.
       quarantine: 0.9,
+      resources: SITE_POOLS,
       ...(this.notifications === undefined ? {} : { notifications: this.notifications }),
       ...this.extractions.options,
     }).catch((error: unknown) => {
