@@ -1,6 +1,6 @@
 /** A real Slurm of one node on loopback, from the programs of the system, for tests; and a stub of its three commands. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -39,7 +39,7 @@ function must(program: string, args: readonly string[], env: Record<string, stri
   return stdout;
 }
 
-/** Starts munged, slurmctld and slurmd with 8 cores; partitions `main`, `short` (one minute at most), `low`, and `high`, which preempts jobs of `low`. */
+/** Starts munged, slurmctld and slurmd with 8 cores, 2 GPUs (device files) and 2 licences of `matlab`; partitions `main`, `short` (one minute at most), `low`, and `high`, which preempts jobs of `low`. */
 export async function startSlurm(): Promise<SlurmSite> {
   const folder = mkdtempSync(join(os.tmpdir(), 'simbatch-slurm-'));
   chmodSync(folder, 0o755);
@@ -49,6 +49,8 @@ export async function startSlurm(): Promise<SlurmSite> {
   const host = os.hostname().split('.')[0] ?? 'localhost';
   const env = { PATH, HOME: process.env['HOME'] ?? '/', SLURM_CONF: join(folder, 'slurm.conf') };
   writeFileSync(env.SLURM_CONF, configuration(folder, host, await freePort(), await freePort()));
+  for (const at of ['0', '1']) symlinkSync('/dev/null', join(folder, `gpu${at}`));
+  writeFileSync(join(folder, 'gres.conf'), `Name=gpu File=${folder}/gpu[0-1]\n`);
   const munge = [
     ['key-file', 'munge/key'],
     ['socket', 'run/munge.sock'],
@@ -104,7 +106,9 @@ SelectTypeParameters=CR_Core
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 KillWait=2
-NodeName=${host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=2000 State=UNKNOWN
+GresTypes=gpu
+Licenses=matlab:2
+NodeName=${host} NodeAddr=127.0.0.1 CPUs=8 Gres=gpu:2 RealMemory=2000 State=UNKNOWN
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 PartitionName=main Nodes=${host} Default=YES MaxTime=INFINITE PreemptMode=OFF State=UP
