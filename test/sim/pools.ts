@@ -10,7 +10,7 @@ export const SITE_POOLS: Counts = { comsol: 2 };
 export const resourcesOf = (runnerId: string): { resources?: Record<string, number> } =>
   /[02468]$/.test(runnerId) ? { resources: { gpu: 2 } } : {};
 
-/** What a study asks for, by its number: drawn by no dice, so that all else of a world stays. */
+/** The resources of a study by its number: drawn by no dice, so that all else of a world stays. */
 export function resourcesAskedBy(count: number): Record<string, number> | undefined {
   if (count % 3 === 0) return { comsol: 1 };
   if (count % 7 === 0) return { comsol: 2, gpu: 1 };
