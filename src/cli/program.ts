@@ -20,7 +20,7 @@ export async function buildProgram(args: readonly string[], everything = false):
     .description('Coordinator for Monte Carlo simulation studies.')
     .version(packageVersion, '-V, --version')
     .showHelpAfterError(wantsJson(args) ? false : '(simbatch --help lists the commands and options)')
-    .addHelpText('after', '\n`simbatch COMMAND --help`: options, examples; `simbatch help --all`: all commands.')
+    .addHelpText('after', '\n`simbatch COMMAND --help`: options, examples; `simbatch help --all`: the rest.')
     .configureHelp({ formatHelp: (command, helper) => formatHelp(command, helper, wantsAll(args)) })
     .configureOutput({
       outputError: (text, put) => {

@@ -14,11 +14,19 @@ function helpOf(command: Command): string {
 
 describe('cli: help', () => {
   it('lists every command with its summary in 80 columns', async () => {
-    const text = helpOf(await buildProgram([]));
+    const text = helpOf(await buildProgram(['help', '--all']));
     for (const { name, summary } of COMMANDS) {
       expect(text).to.match(new RegExp(`^ {2}${name}(\\|| )`, 'm'));
       expect(text.replaceAll(/\s+/g, ' ')).to.include(summary);
     }
+    expect(text.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
+  });
+
+  it('begins with the commands of every day, in 24 lines of 80 columns', async () => {
+    const text = helpOf(await buildProgram(['--help'])).trimEnd();
+    expect(text.split('\n')).to.have.length(24);
+    expect(text).to.match(/\n {2}submit .*\n {2}watch /);
+    expect(text).not.to.include('repair');
     expect(text.split('\n').filter((line) => line.length > 80)).to.deep.equal([]);
   });
 

@@ -11,16 +11,6 @@ describe('conventions: the page of the command line', () => {
     expect(COMMAND_NAMES.filter((name) => !page.includes(`## simbatch ${name}\n`))).to.deep.equal([]);
   });
 
-  it('has a short help of at most 24 lines of 80 columns, and a whole one with every command', async () => {
-    const short = (await buildProgram(['--help'])).helpInformation();
-    const footer = 2;
-    expect(short.trimEnd().split('\n').length + footer).to.be.at.most(24);
-    expect(short).to.match(/\n {2}submit .*\n {2}watch /);
-    expect(short).not.to.include('repair');
-    const whole = (await buildProgram(['help', '--all'])).helpInformation();
-    expect(COMMAND_NAMES.filter((name) => !new RegExp(`^ {2}${name}[| ]`, 'm').test(whole))).to.deep.equal([]);
-  });
-
   it('has every subcommand and option in the section of docs/cli.md, or in docs/runner.md', async () => {
     const page = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
     const runners = readFileSync(join(packageRoot, 'docs', 'runner.md'), 'utf8');

@@ -131,7 +131,7 @@ describe('cli: in a terminal', function () {
     expect((await simbatch(['studies', '-o', 'name'], env())).stdout).to.equal(`${id}\n`);
     expect((await simbatch(['studies', '-o', 'ndjson'], env())).stdout.trim().split('\n')).to.have.length(1);
     expect((await simbatch(['studies', '-o', 'csv'], env())).stdout).to.match(
-      /^study,id,name,status,runs,.*\r\n.*,12,/,
+      /^study,id,name,owner,status,runs,.*\r\n.*,12,/,
     );
     const file = join(folder, 'runs.csv');
     expect((await simbatch(['runs', 'latest', '-f', file], env())).stdout).to.equal('');
