@@ -19,9 +19,12 @@ export class SimClient {
   readonly #growth: SimGrowth;
   readonly #amendments: SimAmendments;
   readonly #submissions: { key: string; options: StudyOptions }[] = [];
+  readonly #withDevices: boolean;
 
-  constructor(stage: Stage) {
+  /** @param withDevices false: no runner may have devices, and no study asks for any */
+  constructor(stage: Stage, withDevices = true) {
     this.#stage = stage;
+    this.#withDevices = withDevices;
     this.#growth = new SimGrowth(stage);
     this.#amendments = new SimAmendments(stage);
   }
@@ -117,7 +120,7 @@ export class SimClient {
     if (dice.chance(0.3)) this.#select(options, runs);
     this.#stopWhenPrecise(options);
     this.#waitForCanary(options);
-    const resources = resourcesAskedBy(this.#stage.seed + this.#submissions.length);
+    const resources = resourcesAskedBy(this.#stage.seed + this.#submissions.length, this.#withDevices);
     if (resources !== undefined) options.config = { ...options.config, compute: { resources } };
     const made = { key: `key ${this.#submissions.length}`, options };
     this.#submissions.push(made);

@@ -11,8 +11,9 @@ export const resourcesOf = (runnerId: string): { resources?: Record<string, numb
   /[02468]$/.test(runnerId) ? { resources: { gpu: 2 } } : {};
 
 /** The resources of a study by its number: drawn by no dice, so that all else of a world stays. */
-export function resourcesAskedBy(count: number): Record<string, number> | undefined {
+export function resourcesAskedBy(count: number, withDevices: boolean): Record<string, number> | undefined {
   if (count % 3 === 0) return { comsol: 1 };
+  if (!withDevices) return undefined;
   if (count % 7 === 0) return { comsol: 2, gpu: 1 };
   return count % 5 === 0 ? { gpu: 1 } : undefined;
 }

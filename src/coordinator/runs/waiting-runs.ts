@@ -3,7 +3,7 @@ import { batchIdOf } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { WaitingRun, WaitingSources, CrowdedRunners } from '../scheduling/crowded-runners.ts';
 import { isInTime } from '../scheduling/run-length.ts';
-import type { RunAssignment } from '../scheduling/scheduler.ts';
+import type { RunAssignment, Scheduler } from '../scheduling/scheduler.ts';
 import { type WorkRequest } from '../scheduling/work-request.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 import type { Statistics } from '../scheduling/statistics.ts';
@@ -13,9 +13,17 @@ export interface WaitingParts {
   statistics: Statistics;
 }
 
+/** Parts that move runs to another runner. */
+export interface MovingParts extends WaitingParts {
+  scheduler: Pick<Scheduler, 'allows'>;
+}
+
 /** Assigns runs that wait on other runners to requests that can start them now. Returns the new assignments. */
-export function reassign(parts: WaitingParts, turn: Turn, requests: Iterable<WorkRequest>): RunAssignment[] {
-  const moves = parts.crowded.reassign(requests, waitingSources(parts, turn));
+export function reassign(parts: MovingParts, turn: Turn, requests: Iterable<WorkRequest>): RunAssignment[] {
+  const moves = parts.crowded.reassign(requests, {
+    ...waitingSources(parts, turn),
+    isAllowed: (batch, capabilities) => parts.scheduler.allows(batch, capabilities),
+  });
   for (const { run, to } of moves) {
     unclaim(turn, run);
     turn.send('job', run.jobId, { type: 'CLAIM', runnerId: to, now: turn.now });

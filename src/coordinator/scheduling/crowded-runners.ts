@@ -3,7 +3,7 @@
  * waits for one runner while another is free.
  */
 import type { BatchContext } from '../../../machines/batch.ts';
-import type { RunnerContext, Uuid } from '../../contract/types.ts';
+import type { RunnerCapabilities, RunnerContext, Uuid } from '../../contract/types.ts';
 import { minus, supports, waitingOf } from '../../domain/scheduling.ts';
 import { couldTake, type WorkRequest } from './work-request.ts';
 
@@ -21,6 +21,12 @@ export interface WaitingSources {
   batchOf(jobId: Uuid): BatchContext | undefined;
   /** Returns true when a run of the batch ends before the runner's machine is taken from it. */
   isInTime(batch: BatchContext, endsAtMs: number | undefined): boolean;
+}
+
+/** The sources of runs that may move. */
+export interface MoveSources extends WaitingSources {
+  /** Returns true when the runner has what the runs of the batch ask for, and its settings refuse nothing of the study. */
+  isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
 }
 
 export class CrowdedRunners {
@@ -65,18 +71,17 @@ export class CrowdedRunners {
   /**
    * Returns the waiting runs that the requests could start now, each with its new runner. Reduces the capacity of the requests.
    */
-  reassign(requests: Iterable<WorkRequest>, sources: WaitingSources): { run: WaitingRun; to: string }[] {
+  reassign(requests: Iterable<WorkRequest>, sources: MoveSources): { run: WaitingRun; to: string }[] {
     if (this.#ids.size === 0) return [];
     const moves: { run: WaitingRun; to: string }[] = [];
     let waiting: (WaitingRun & { batch: BatchContext })[] | undefined;
     for (const request of requests) {
-      if (request.maxJobs <= 0 || request.capacity.slots <= 0 || request.capabilities.only_with !== undefined) continue;
+      if (request.maxJobs <= 0 || request.capacity.slots <= 0) continue;
       waiting ??= this.waiting(sources).flatMap((it) => {
         const batch = sources.batchOf(it.jobId);
-        // Runs with counted resources are not given to a runner before it can start them. The runs of an extraction stay on the runner that has their files.
+        // The runs of an extraction stay on the runner that has their files.
         const stays = batch?.parent?.relation === 'extraction';
-        const counted = batch?.resources !== undefined;
-        return batch === undefined || stays || counted || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
+        return batch === undefined || stays || batch.pausedAtMs !== undefined ? [] : [{ ...it, batch }];
       });
       const names = new Set(waiting.map((it) => it.batch.simulationName));
       if (waiting.length === 0) break;
@@ -84,6 +89,7 @@ export class CrowdedRunners {
       waiting = waiting.filter(({ batch, ...run }) => {
         if (request.maxJobs <= 0 || run.runnerId === request.runnerId) return true;
         if (!couldTake(request, batch) || !sources.isInTime(batch, request.endsAtMs)) return true;
+        if (!sources.isAllowed(batch, request.capabilities)) return true;
         request.capacity = minus(request.capacity, batch);
         request.maxJobs -= 1;
         moves.push({ run, to: request.runnerId });

@@ -153,6 +153,11 @@ export class Scheduler {
     });
   }
 
+  /** True when the runner has what the runs of the batch ask for, and its settings refuse nothing of the study. */
+  allows(batch: BatchContext, capabilities: RunnerCapabilities): boolean {
+    return this.#sources.isAllowed(batch, capabilities);
+  }
+
   openBatches(): Iterable<BatchContext> {
     return [...this.#batches.values()].map((it) => it.context);
   }
@@ -206,27 +211,24 @@ export class Scheduler {
     const types = request.capabilities.supported_simulation_types;
     const candidates = types.length === 0 || types.includes('*') ? this.#ranking.all() : this.#ranking.among(types);
     for (const { item: batch } of candidates) {
+      const { context } = batch;
       // `*` does not include functions that studies carry.
-      if (!supports(request.capabilities, batch.context.simulationName)) continue;
-      if (!fits(batch.context, request.capacity) || !this.#sources.isInTime(batch.context, now, request.endsAtMs))
-        continue;
-      if (!this.#sources.isAllowed(batch.context, request.capabilities)) continue;
-      if (!executesPinned(request, batch.context) || !hasFeatures(request.capabilities, batch.context.needs)) continue;
-      const { resources } = batch.context;
-      if (!mayHave(request, batch.context, this.#sources.pools)) continue;
+      if (!supports(request.capabilities, context.simulationName)) continue;
+      if (!fits(context, request.capacity) || !this.#sources.isInTime(context, now, request.endsAtMs)) continue;
+      if (!this.#sources.isAllowed(context, request.capabilities)) continue;
+      if (!executesPinned(request, context) || !hasFeatures(request.capabilities, context.needs)) continue;
+      if (!mayHave(request, context, this.#sources.pools)) continue;
       const run = this.#runFor(request, batch, now);
       if (run === undefined) continue;
-      if (resources !== undefined) this.#sources.pools?.take(resources);
+      if (context.resources !== undefined) this.#sources.pools?.take(context.resources);
       batch.plannedActive += 1;
       planned.add(batch);
       this.#rank(batch);
-      request.capacity =
-        request.waits === true ? withoutSlot(request.capacity) : minus(request.capacity, batch.context);
+      request.capacity = request.waits === true ? withoutSlot(request.capacity) : minus(request.capacity, context);
       request.maxJobs -= 1;
-      const { runnerId } = request;
-      const id = jobId(batch.context.batchId, run.runId);
+      const assignment = { runnerId: request.runnerId, jobId: jobId(context.batchId, run.runId) };
       const index = indexFor(batch, run);
-      return index === undefined ? { runnerId, jobId: id } : { runnerId, jobId: id, index };
+      return index === undefined ? assignment : { ...assignment, index };
     }
     return undefined;
   }

@@ -28,7 +28,7 @@ export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise
   const { dice } = stage;
   await stage.begin();
   const site = new LauncherSite(stage, bug);
-  const client = new SimClient(stage);
+  const client = new SimClient(stage, false);
   const others = dice.chance(0.3) ? [new SimRunner(stage, 'r0')] : [];
   stage.runnerIds.push(...others.map((it) => it.id));
   for (let step = 0; step < STEPS; step += 1) {
