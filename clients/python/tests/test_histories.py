@@ -175,27 +175,49 @@ def test_a_trial_has_the_histories_that_a_function_gives_itself(folder):
         run.history("z", [1.0, math.nan])
         return {"a": 1}
 
-    study = sb.Study("throw", simulation=simulate, inputs={"r": sb.Uniform(0, 1)}, runs=2)
-    trial = study.try_run(0, quiet=True)
+    inputs = {"r": sb.Uniform(0, 1)}
+    trial = sb.Study("throw", simulation=simulate, inputs=inputs, runs=2).try_run(0, quiet=True)
     assert trial.histories == {"z": [1.0, None]}
     assert trial.outputs == {"a": 1}
+    histories = [{"variable": "z", "at": {"points": [0, 1, 2]}}]
+    short = sb.Study("throw", simulation=simulate, inputs=inputs, runs=2, histories=histories).try_run(0, quiet=True)
+    assert "3" in short.error and "z" in short.error
+    assert "failed: " in repr(short)
 
 
-def test_a_trial_of_a_function_names_what_only_a_runner_evaluates():
-    def simulate(p, run):
-        run.history("z", [1.0, math.nan])
-        return {"a": 1}
+def thrown(p, run):
+    for step in range(900):
+        t = step / 100
+        z = 40 * t - 9.80665 / 2 * t * t
+        if z < 0:
+            break
+        run.telemetry({"z": z, "t": t, "tank.1": math.nan if step % 2 else z}, timestamp_ns=round(t * 1e9))
+    return {"landed": True, "speed": 40}
 
-    histories = [{"variable": "z", "at": {"points": [0, 1]}}, {"name": "later", "variable": "y", "at": {"points": [2]}}]
-    derived = [{"name": "peak", "telemetry": "z", "take": "max"}]
+
+def test_a_trial_of_a_function_has_the_derived_outputs_and_histories_of_a_runner(folder):
+    histories = [{"variable": "z", "at": {"points": [0, 1, 2, 20]}}]
+    derived = [
+        {"name": "apogee", "telemetry": "z", "take": "max"},
+        {"name": "tank", "telemetry": "tank.1", "take": "last"},
+        {"name": "above", "take": "duration", "while": "z > 50"},
+        {"name": "formula", "expression": "outputs.above + outputs.speed - parameters.r"},
+        {"name": "none", "take": "time", "at": "first(z > 1000)"},
+    ]
     study = sb.Study(
-        "throw", simulation=simulate, inputs={"r": sb.Uniform(0, 1)}, runs=2, histories=histories, derived=derived
+        "throw", simulation=thrown, inputs={"r": sb.Uniform(0, 1)}, runs=2, histories=histories, derived=derived
     )
     trial = study.try_run(0, quiet=True)
-    assert trial.left_out == ["peak", "later"]
-    note = "not evaluated: peak, later; a runner does that from telemetry"
-    assert note in repr(trial) and note in trial._repr_html_()
-    assert sb.Study("n", simulation=simulate, inputs={"r": sb.Uniform(0, 1)}, runs=2).try_run(0).left_out == []
+    peak = 40 * 40 / (2 * 9.80665)
+    above = 2 * math.sqrt(2 * (peak - 50) / 9.80665)
+    assert trial.outputs["apogee"] == pytest.approx(peak, abs=1e-3)
+    assert trial.outputs["above"] == pytest.approx(above, abs=1e-2)
+    assert trial.outputs["formula"] == trial.outputs["above"] + 40 - trial.parameters["r"]
+    assert trial.outputs["tank"] >= 0 and trial.outputs["landed"] is True
+    assert trial.histories["z"][:2] == [0.0, pytest.approx(40 - 9.80665 / 2)] and trial.histories["z"][3] is None
+    assert trial.missing == {"none": "there was no first(z > 1000)"}
+    assert "none is missing: there was no first(z > 1000)" in repr(trial) and "none is missing" in trial._repr_html_()
+    assert trial.error is None and not any(name.startswith("simbatch_") for name in trial.outputs)
 
 
 def constant(p, run):

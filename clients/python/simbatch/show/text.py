@@ -204,8 +204,5 @@ def trial_text(trial: Trial) -> str:
 
 
 def trial_note(trial: Trial) -> List[str]:
-    """A sentence about derived outputs and histories that were not evaluated; nothing without any."""
-    if not trial.left_out:
-        return []
-    names = ", ".join(trial.left_out)
-    return [f"not evaluated: {names}; a runner does that from telemetry: submit the study, or use a script as its simulation"]
+    """Sentences about derived outputs without a value; nothing without any."""
+    return [f"{name} is missing: {why}" for name, why in trial.missing.items()]

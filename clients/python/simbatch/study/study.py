@@ -62,7 +62,7 @@ class Study(StudyDescription):
     def try_run(self, run_id: int = 0, *, row: Optional[Mapping[str, float]] = None, quiet: bool = False) -> "Trial":
         """Executes one run here and now, with its telemetry and its early termination. A function runs in this process.
 
-        Derived outputs and histories are evaluated of a script, which a runner executes. Of a function they are not, and `Trial.left_out` names them.
+        Derived outputs and histories are evaluated as a runner does it; `Trial.missing` says why a derived output has no value.
 
         row: the chosen inputs of an adaptive study, whose others are drawn as those of run `run_id`. quiet: a script's telemetry
         is not shown while it runs. Errors of the simulation are raised as they are.

@@ -8,6 +8,7 @@ import json
 import math
 import operator
 import re
+import shutil
 import struct
 import sys
 import tempfile
@@ -40,11 +41,11 @@ class Trial:
         self.output_dir = output_dir
         """Where its files are."""
         self.outputs: Dict[str, Any] = {}
-        """Outputs by name. Those that the study derives are among them if a script was executed; a function is executed without a runner."""
+        """Outputs by name, those that the study derives among them."""
         self.histories: Dict[str, List[Optional[float]]] = {}
-        """Histories by name, None where a value is missing: of a script all of the study, of a function those that it gives itself."""
-        self.left_out: List[str] = []
-        """Derived outputs and histories that were not evaluated: a runner does that, and a function is executed here without one."""
+        """Histories by name, None where a value is missing."""
+        self.missing: Dict[str, str] = {}
+        """Why derived outputs have no value, by name."""
         self.seconds = 0.0
         """How long it took."""
         self.terminated_by: Optional[Dict[str, Any]] = None
@@ -52,7 +53,7 @@ class Trial:
         self.would_terminate: Optional[Dict[str, Any]] = None
         """The rule in shadow that would have ended it."""
         self.error: Optional[str] = None
-        """Why a script failed. An error of a function is raised instead."""
+        """Why a script failed, or a runner would fail the run of a function for what it gave. An error of a function is raised instead."""
         self.samples: List[Dict[str, float]] = []
         """The telemetry: a mapping with `t` in seconds and the variables for each sample."""
 
@@ -80,6 +81,8 @@ class _Recorder(Sender):
     """Keeps samples in memory and judges the rules, in the place of the stream to a runner."""
 
     def __init__(self, trial: Trial, early_termination: Mapping[str, Any]) -> None:
+        self.sent: List[Tuple[int, Dict[str, float]]] = []
+        """The samples with their times in nanoseconds, as they were sent."""
         self._trial = trial
         self._shadow = bool(early_termination.get("shadow"))
         self._rules = [(one, *_condition(one["condition"])) for one in early_termination["conditions"]]
@@ -88,7 +91,9 @@ class _Recorder(Sender):
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
         """Takes a sample. Raises _Terminated when it meets a condition."""
-        sample = {"t": timestamp_ns / 1e9, **{name: float(value) for name, value in values.items()}}
+        numbers = {name: float(value) for name, value in values.items()}
+        self.sent.append((timestamp_ns, numbers))
+        sample = {"t": timestamp_ns / 1e9, **numbers}
         self._trial.samples.append(sample)
         if self._trial.would_terminate is not None:
             return
@@ -179,7 +184,7 @@ def _stored_function(submission: Mapping[str, Any]) -> Callable[..., Any]:
 def _execute(function: Callable[..., Any], config: Mapping[str, Any], submission: Mapping[str, Any]) -> Trial:
     trial = Trial(config["run_id"], config["parameters"], Path(tempfile.mkdtemp(prefix="simbatch-run-")))
     run = Run(config, trial.output_dir, None, None)
-    run._telemetry = _Recorder(trial, submission["config"]["early_termination"])
+    recorder = run._telemetry = _Recorder(trial, submission["config"]["early_termination"])
     begin = time.perf_counter()
     try:
         execute.call(function, run)
@@ -191,45 +196,92 @@ def _execute(function: Callable[..., Any], config: Mapping[str, Any], submission
     given = trial.outputs.get("histories")
     if isinstance(given, dict) and all(isinstance(it, list) for it in given.values()):
         trial.histories = trial.outputs.pop("histories")
-    trial.left_out = _left_out(submission["config"], trial)
+    if submission["config"].get("derived") or submission["config"].get("histories"):
+        _evaluate(trial, recorder.sent, config, submission)
     return trial
 
 
-def _left_out(config: Mapping[str, Any], trial: Trial) -> List[str]:
-    """The derived outputs and histories that the study declares and the function did not give itself."""
-    derived = [one["name"] for one in config.get("derived") or []]
-    named = [one.get("name") or one["variable"] for one in config.get("histories") or []]
-    return derived + [name for name in named if name not in trial.histories]
+_PLAYER = """import json, pathlib, shutil, sys
+here = pathlib.Path(__file__).parent
+given = json.loads((here / "given.json").read_text(encoding="utf-8"))
+sys.path.insert(0, given["library"])
+import simbatch
+run = simbatch.run()
+for time_ns, values in given["samples"]:
+    run.telemetry(values, timestamp_ns=time_ns)
+if (here / "metadata.json").exists():
+    shutil.copy(here / "metadata.json", run.output_dir / "metadata.json")
+"""
+"""Gives the samples and outputs of a run again."""
+
+
+def _evaluate(
+    trial: Trial, sent: List[Tuple[int, Dict[str, float]]], config: Mapping[str, Any], submission: Mapping[str, Any]
+) -> None:
+    """Derived outputs and histories of a function: a runner evaluates them of a script that gives the same samples and outputs."""
+    with tempfile.TemporaryDirectory(prefix="simbatch-derived-") as place:
+        folder = Path(place)
+        given = {"library": str(Path(__file__).resolve().parents[2]), "samples": sent}
+        (folder / "given.json").write_text(json.dumps(given), encoding="utf-8")
+        (folder / "player.py").write_text(_PLAYER, encoding="utf-8")
+        if (trial.output_dir / "metadata.json").exists():
+            shutil.copy(trial.output_dir / "metadata.json", folder / "metadata.json")
+        played = json.loads(json.dumps(submission))
+        played.pop("code", None)
+        played["config"]["simulation"] = {**played["config"]["simulation"], "name": "function"}
+        played["config"]["simulation"].pop("code", None)
+        # The samples are those until a rule ended the run.
+        played["config"]["early_termination"]["enabled"] = False
+        played["config"]["compute"]["job_timeout_seconds"] = 0
+        end = _run_one(folder, folder / "player.py", config, played, True)
+    result = end.get("result", {})
+    trial.error = end.get("error_message") if end["type"] == "fail" else None
+    trial.missing = result.get("derived_missing", {})
+    derived = [one["name"] for one in submission["config"].get("derived") or []]
+    trial.outputs.update({name: value for name, value in result.get("metadata", {}).items() if name in derived})
+    trial.histories.update(_histories(result))
 
 
 def _execute_script(
     entrypoint: Optional[Path], config: Mapping[str, Any], submission: Mapping[str, Any], quiet: bool
 ) -> Trial:
-    from ..local.program import simbatch
-
     if entrypoint is None:
         raise NotReadyError("the script of the simulation is not known; give entrypoint=\"sim.py\" to the study")
     folder = Path(tempfile.mkdtemp(prefix="simbatch-run-"))
-    (folder / "run.json").write_text(json.dumps(config), encoding="utf-8")
-    (folder / "study.json").write_text(json.dumps(submission), encoding="utf-8")
     trial = Trial(config["run_id"], config["parameters"], folder / "output")
-    arguments = ["run-one", str(folder / "run.json"), "--study", str(folder / "study.json")]
-    arguments += ["--entrypoint", str(entrypoint), "--output-dir", str(trial.output_dir), "-o", "json"]
-    arguments += ["--python-executable", sys.executable, *(["--quiet"] if quiet else [])]
     begin = time.perf_counter()
-    ended = simbatch(arguments, show_errors=not quiet)
+    end = _run_one(folder, entrypoint, config, submission, quiet)
     trial.seconds = time.perf_counter() - begin
-    try:
-        end = json.loads(ended.stdout)
-    except ValueError:
-        raise SimbatchError(f"the run could not be executed: {ended.stderr.strip() or ended.stdout.strip()}") from None
     result = end.get("result", {})
     trial.error = end.get("error_message") if end["type"] == "fail" else None
-    trial.outputs = result.get("metadata", {})
-    trial.histories = {name: _values(text) for name, text in result.get("histories", {}).items()}
+    trial.outputs, trial.missing = result.get("metadata", {}), result.get("derived_missing", {})
+    trial.histories = _histories(result)
     trial.terminated_by, trial.would_terminate = result.get("terminated_by"), result.get("would_terminate")
     trial.samples = _stored_samples(result.get("telemetry_data"))
     return trial
+
+
+def _run_one(
+    folder: Path, entrypoint: Path, config: Mapping[str, Any], submission: Mapping[str, Any], quiet: bool
+) -> Dict[str, Any]:
+    """Executes the script as a runner does, with its output below `folder`, and returns how it ended."""
+    from ..local.program import simbatch
+
+    (folder / "run.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "study.json").write_text(json.dumps(submission), encoding="utf-8")
+    arguments = ["run-one", str(folder / "run.json"), "--study", str(folder / "study.json")]
+    arguments += ["--entrypoint", str(entrypoint), "--output-dir", str(folder / "output"), "-o", "json"]
+    arguments += ["--python-executable", sys.executable, *(["--quiet"] if quiet else [])]
+    ended = simbatch(arguments, show_errors=not quiet)
+    try:
+        end: Dict[str, Any] = json.loads(ended.stdout)
+    except ValueError:
+        raise SimbatchError(f"the run could not be executed: {(ended.stderr or '').strip() or ended.stdout.strip()}") from None
+    return end
+
+
+def _histories(result: Mapping[str, Any]) -> Dict[str, List[Optional[float]]]:
+    return {name: _values(text) for name, text in result.get("histories", {}).items()}
 
 
 def _values(text: str) -> List[Optional[float]]:
