@@ -19,10 +19,22 @@ function diagrams(): Plugin {
 
 /** In development the coordinator runs beside the development server (`npm run dev`), which forwards its paths. */
 const coordinator = `http://127.0.0.1:${process.env['SIMBATCH_DEV_PORT'] ?? '7070'}`;
-const forwarded = ['/jobs', '/batches', '/runners', '/healthz', '/metrics', '/limits', '/openapi.json', '/docs'];
+const forwarded = [
+  '/jobs',
+  '/batches',
+  '/runners',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/limits',
+  '/openapi.json',
+  '/docs',
+];
 
 export default defineConfig({
   root: here('.'),
+  // Relative addresses: a proxy may serve them below a path.
+  base: './',
   server: {
     proxy: {
       ...Object.fromEntries(forwarded.map((path) => [path, { target: coordinator, changeOrigin: true }])),

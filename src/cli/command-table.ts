@@ -57,11 +57,11 @@ export const COMMANDS: readonly Entry[] = [
     },
     backup: {
       summary: 'copy all data of a running coordinator into a file',
-      load: async () => (await import('./commands/server/backup.ts')).backupCommand(),
+      load: async () => (await import('./commands/server/backup/backup.ts')).backupCommand(),
     },
     restore: {
       summary: 'make a data directory from a backup',
-      load: async () => (await import('./commands/server/backup.ts')).restoreCommand(),
+      load: async () => (await import('./commands/server/backup/backup.ts')).restoreCommand(),
     },
     verify: {
       summary: 'check a whole data directory',

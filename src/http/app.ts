@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): Application {
   app.use(answering(options));
   app.use(routing(routes, servingOf(options)));
   app.use(namingAnswer);
-  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot));
+  if (options.webRoot !== undefined) app.use(servingPages(options.webRoot, options.service.basePath));
   app.use(nothingHere);
   return app;
 }
@@ -227,7 +227,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
       abandonedSignal(ctx.res, options, (end) => principal && options.sessions?.watch(principal, route.scope, end)),
     isKnown: (tag) => matchesTag(ctx.get('If-None-Match'), tag),
     preferred: (types) => preferredType(ctx, types),
-    description: apiDescription,
+    description: () => apiDescription(options.service.basePath),
     service: options.service,
   };
   const handle = (): unknown => route.handle(coordinator, call);
@@ -235,7 +235,8 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   const answer = await (isAudited ? options.audit!.during(actionOf(ctx, route, call), handle) : handle());
   if (answer instanceof LateAnswer) return sendLater(ctx, answer, options);
   if (answer instanceof StatusAnswer) return sendStatus(ctx, answer);
-  const nextAddress = (position: string): string => addressOfPage(ctx, makeCursor(listing, position));
+  const nextAddress = (position: string): string =>
+    `${options.service.basePath}${addressOfPage(ctx, makeCursor(listing, position))}`;
   if (route.answer === 'list') await sendList(ctx, answer as ListAnswer, query, nextAddress);
   else if (route.answer === 'computed') sendComputed(ctx, answer as Answer);
   else if (route.answer === 'file') sendFile(ctx, answer as FileAnswer, options.clock);

@@ -38,9 +38,16 @@ const STUDY_WEBHOOK: Json = {
 
 let made: Json | undefined;
 
-/** Returns the description as a plain object, generated once. */
-export function apiDescription(): Json {
-  made ??= {
+/** Returns the description as a plain object; `basePath` is the prefix of the coordinator's addresses. */
+export function apiDescription(basePath = ''): Json {
+  made ??= described();
+  return basePath === '' ? made : { ...made, servers: [serverAt(basePath)] };
+}
+
+const serverAt = (url: string): Json => ({ url, description: 'This coordinator.' });
+
+function described(): Json {
+  return {
     openapi: '3.1.1',
     info: {
       title: 'simbatch',
@@ -50,7 +57,7 @@ export function apiDescription(): Json {
         'A client submits a study; runners claim its jobs, execute them and report; clients read the results.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This coordinator.' }],
+    servers: [serverAt('/')],
     // The first alternative needs no credential: it applies while no tokens are configured.
     security: [{}, { bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -70,7 +77,6 @@ export function apiDescription(): Json {
       ),
     },
   };
-  return made;
 }
 
 function paths(): Json {

@@ -80,6 +80,8 @@ export interface Service {
   /** The metrics in the Prometheus text format. */
   metrics(): Promise<string>;
   limits(): LimitsResponse;
+  /** The prefix of addresses in answers, e.g. `/simbatch`; empty at the root. */
+  basePath: string;
   /** See `security/allocation-tokens.ts`; `by` is the id of the launcher's token. */
   allocationTokens: {
     make(

@@ -1,36 +1,28 @@
-/** The Node server around the application: listening, time limits, orderly end. */
-import { createServer, maxHeaderSize, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { Server as TlsServer } from 'node:tls';
-import { SimbatchError } from '../domain/errors.ts';
+/** The application at its port: the live feed beside it, and the orderly end. `door.ts` has the port. */
+import type { Server } from 'node:http';
 import type { CoordinatorApi } from '../coordinator/api.ts';
 import type { Coordinator } from '../coordinator/lifecycle.ts';
 import { DEFAULT_OPTIONS, type CoordinatorOptions } from '../coordinator/options.ts';
 import type { Clock } from '../base/clock.ts';
 import { createApp, type HttpLog } from './app.ts';
-import { withUsable, type CertificatePair } from './security/certificate.ts';
+import { openDoor, type Door, type DoorOptions } from './door.ts';
+import type { CertificatePair } from './security/certificate.ts';
 import { attachLive } from './live/sockets.ts';
 import type { AllocationTokens } from './security/allocation-tokens.ts';
 import type { Audit } from './security/audit/audit.ts';
 import type { Access } from './security/auth.ts';
 import { Metrics } from './metrics.ts';
-import { DEFAULT_LIMITS, limitsResponse, type HttpLimits } from './limits.ts';
+import { DEFAULT_LIMITS, limitsResponse } from './limits.ts';
 import { isLoopbackAddress } from './security/origin.ts';
-import { PROBLEM_TYPE, problemOf } from './response/problem.ts';
 import type { Service } from './route.ts';
 import { SessionRevalidation } from './security/session-revalidation.ts';
 
-export interface HttpOptions {
+export interface HttpOptions extends DoorOptions {
   coordinator: CoordinatorApi;
-  /** An address or a name, e.g. `127.0.0.1`. */
-  host: string;
-  /** 0 takes any free port. */
-  port: number;
+  /** The port that is open already; absent: it is opened as the options say. */
+  door?: Door;
   log: HttpLog;
   clock: Pick<Clock, 'after' | 'monotonicMs' | 'random'>;
-  limits?: Partial<HttpLimits>;
   /** The coordinator's options, for `/limits`; absent: its defaults. */
   settings?: Partial<CoordinatorOptions>;
   /** Host names of the coordinator besides loopback. */
@@ -47,8 +39,6 @@ export interface HttpOptions {
   allocationTokens?: AllocationTokens;
   /** Metrics for `/metrics`; absent: its own. */
   metrics?: Metrics;
-  /** The certificate; with it the server speaks only HTTPS. */
-  tls?: CertificatePair;
 }
 
 export interface HttpServer {
@@ -70,8 +60,10 @@ export interface HttpServer {
 
 /** Starts to listen. Throws `invalid-configuration` with the cause when the address is not available. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const { coordinator, host, log, clock, allowedHosts = [] } = options;
+  const { coordinator, host, log, clock, allowedHosts = [], basePath = '' } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const door = options.door ?? (await openDoor(options));
+  const { server } = door;
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
   const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
@@ -88,6 +80,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     service: {
       metrics: () => metrics.text(),
       limits: () => limitsResponse(limits, { ...DEFAULT_OPTIONS, ...options.settings }),
+      basePath,
       allocationTokens: options.allocationTokens ?? NO_TOKENS,
     },
     answered: (...request) => metrics.request(...request),
@@ -96,9 +89,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     stopping: stopping.signal,
   });
   const answer = app.callback();
-  const server = serverFor((request, response) => void answer(request, response), limits, options.tls);
-  server.on('clientError', refuseRaw);
-  server.timeout = limits.stallTimeoutMs;
   const endLive =
     options.live &&
     attachLive(server, {
@@ -107,14 +97,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       clock,
       access: options.access,
       sessions: standing,
+      basePath,
     });
-  await listening(server, host, options.port);
-  const { port } = server.address() as AddressInfo;
+  door.take((request, response) => void answer(request, response));
   return {
-    url: `${options.tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    port,
+    url: door.url,
+    port: door.port,
     server,
-    renewCertificate: (pair) => renew(server, pair),
+    renewCertificate: (pair) => door.renewCertificate(pair),
     close: (graceMs) => {
       endLive?.();
       return closed(server, stopping, clock, graceMs);
@@ -130,71 +120,11 @@ const NO_TOKENS: Service['allocationTokens'] = {
   ownerOf: () => undefined,
 };
 
-function serverFor(answer: RequestListener, limits: HttpLimits, tls: HttpOptions['tls']): Server {
-  const settings = {
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    maxHeaderSize: limits.maxHeaderBytes,
-    connectionsCheckingInterval: Math.min(5_000, limits.headersTimeoutMs),
-  };
-  if (tls === undefined) return createServer(settings, answer);
-  return withUsable(tls, (pair) =>
-    createTlsServer({ ...settings, ...pair, handshakeTimeout: limits.headersTimeoutMs }, answer),
-  );
-}
-
-function renew(server: Server, pair: CertificatePair): void {
-  if (!(server instanceof TlsServer)) {
-    throw new SimbatchError('invalid-configuration', 'This server was started without a certificate.');
-  }
-  withUsable(pair, () => server.setSecureContext(pair));
-}
-
 /** `a1b2c3d4-1`, `a1b2c3d4-2`, ...: the first part makes them unique across restarts. */
 function requestIds(clock: Pick<Clock, 'random'>): () => string {
   const prefix = Buffer.from(clock.random(4)).toString('hex');
   let count = 0;
   return () => `${prefix}-${(++count).toString(36)}`;
-}
-
-const HEADERS_TOO_LARGE = `The address and headers have more than ${maxHeaderSize} bytes; send fewer or shorter parameters.`;
-
-/** Answers a malformed or late request and closes the connection; the application never sees it. */
-function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // After a failed handshake no answer can be sent.
-  if (!socket.writable || error.code === 'ECONNRESET' || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? '')) {
-    socket.destroy();
-    return;
-  }
-  const [statusLine, problem] =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? ['408 Request Timeout', problemOf('request-timeout', 'The request did not arrive in full in time.')]
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['431 Request Header Fields Too Large', problemOf('headers-too-large', HEADERS_TOO_LARGE)]
-        : ['400 Bad Request', undefined];
-  const body = problem === undefined ? '' : JSON.stringify(problem);
-  const type = problem === undefined ? '' : `Content-Type: ${PROBLEM_TYPE}\r\n`;
-  const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  socket.end(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\n${type}${length}\r\n${body}`);
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
-    server.listen(port, host, resolve);
-  });
-}
-
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): SimbatchError {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `another program listens on ${host}:${port}; choose another --port, or stop that program`,
-    EACCES: `port ${port} may not be used by this user; choose a --port above 1023`,
-    EADDRNOTAVAIL: `this machine has no address ${host}; choose another --host`,
-    ENOTFOUND: `the name ${host} has no address; choose another --host`,
-  };
-  const reason = reasons[error.code ?? ''] ?? error.message;
-  return new SimbatchError('invalid-configuration', `Cannot listen: ${reason}.`, { cause: error });
 }
 
 function closed(

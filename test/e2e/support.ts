@@ -1,5 +1,5 @@
 /** The real coordinator as a process, and scripted runners that claim and report over HTTP without simulations. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,20 @@ import { packageRoot } from '../../src/base/package.ts';
 
 export { sleep };
 export const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+
+/** Skips a suite that needs something which this machine lacks, with the reason in its title; in the gate, which has it, it fails instead. */
+export function skipWithout(context: Mocha.Context, why: string | undefined): void {
+  if (why === undefined) return;
+  if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
+  if (context.test !== undefined) context.test.title += `: ${why}`;
+  context.skip();
+}
+
+/** Why a program is missed; undefined where it is on the search path. */
+export const withoutProgram = (...names: readonly string[]): string | undefined => {
+  const absent = names.filter((it) => spawnSync('sh', ['-c', `command -v ${it}`]).status !== 0);
+  return absent.length === 0 ? undefined : `${absent.join(', ')} is not installed`;
+};
 
 /** A data directory and its coordinator processes, one after the other, on the same port. */
 export class Site {

@@ -36,11 +36,17 @@ function accessTo(folder: string): Access {
 export interface WebOptions {
   /** Requires tokens of the data directory `folder`, once there are some. */
   withTokens?: boolean;
+  /** The prefix of its addresses. */
+  basePath?: string;
   /** Of the coordinator. */
   settings?: Parameters<typeof openCoordinator>[2];
 }
 
-export async function startWeb({ withTokens = false, settings = {} }: WebOptions = {}): Promise<WebServer> {
+export async function startWeb({
+  withTokens = false,
+  basePath = '',
+  settings = {},
+}: WebOptions = {}): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'simbatch-web-'));
   const coordinator = await openCoordinator(await openStore(folder), systemClock, settings);
   const listen = (port: number): Promise<HttpServer> =>
@@ -50,6 +56,7 @@ export async function startWeb({ withTokens = false, settings = {} }: WebOptions
       webRoot,
       host: '127.0.0.1',
       port,
+      basePath,
       log: quiet,
       clock: systemClock,
       ...(withTokens ? { access: accessTo(folder) } : {}),

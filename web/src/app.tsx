@@ -1,6 +1,7 @@
 /** The shell around every page, and the mapping of addresses to pages. */
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
 import { feed, useFeedState, useIsConnected } from './data/live.ts';
+import { BASE_PATH } from './data/place.ts';
 import { enterWith, leave, token, useIsTokenAsked } from './data/token.ts';
 import { Ask, Command, Empty, Waiting } from './parts/common.tsx';
 import { hrefOf, useRoute, type Route } from './router.ts';
@@ -60,7 +61,7 @@ export function App() {
       </a>
       <header className="bar">
         <a className="brand" href={hrefOf(['batches'])}>
-          <img src="/icon.svg" alt="" />
+          <img src={`${BASE_PATH}/icon.svg`} alt="" />
           simbatch
         </a>
         <nav aria-label="Pages">
@@ -69,7 +70,7 @@ export function App() {
               {it.title}
             </a>
           ))}
-          <a href="/docs/">API</a>
+          <a href={`${BASE_PATH}/docs/`}>API</a>
         </nav>
         <Keys />
         <FeedSign />

@@ -12,6 +12,7 @@ import type { Coordinator } from '../../coordinator/lifecycle.ts';
 import { Feed, MAX_TOPICS_PER_VIEWER, type Viewer } from '../../coordinator/feed/feed.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ANONYMOUS, type Access, type Principal } from '../security/auth.ts';
+import { withoutBase } from '../request/base-path.ts';
 import { rejectCrossOrigin, type OriginRules } from '../security/origin.ts';
 import type { SessionRevalidation } from '../security/session-revalidation.ts';
 import { InspectionStream } from './inspection.ts';
@@ -24,6 +25,8 @@ export interface LiveOptions {
   /** Authorization; undefined: every viewer is admitted. */
   access: Access | undefined;
   sessions: SessionRevalidation | undefined;
+  /** The prefix of addresses, see `request/base-path.ts`. */
+  basePath: string;
 }
 
 /** A viewer with more unsent data than this gets a full message later instead of every delta. */
@@ -49,7 +52,8 @@ export function attachLive(server: Server, options: LiveOptions): () => void {
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const serve = SERVED[(request.url ?? '').split('?', 1)[0] as keyof typeof SERVED] as Serve | undefined;
+    const path = withoutBase(request.url ?? '', options.basePath).split('?', 1)[0];
+    const serve = SERVED[path as keyof typeof SERVED] as Serve | undefined;
     const admission = serve === undefined ? '404 Not Found' : admissionOf(request, options, sockets.clients.size);
     if (serve === undefined || typeof admission === 'string') {
       socket.end(`HTTP/1.1 ${admission as string}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

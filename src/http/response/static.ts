@@ -31,13 +31,13 @@ const guard = helmet({
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Serves the files below `root` (the built dashboard) at `/`, and the API page at `/docs`. */
-export function servingPages(root: string): Middleware {
+/** Serves the files below `root` (the built dashboard) at `/`, and the API page at `/docs`. `basePath` is before the addresses of redirects. */
+export function servingPages(root: string, basePath: string): Middleware {
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     const file = fileOf(ctx.path);
     if (file === undefined) return next();
-    if (ctx.path === '/docs') return ctx.redirect('/docs/');
+    if (ctx.path === '/docs') return ctx.redirect(`${basePath}/docs/`);
     await guarded(ctx);
     // The name of an asset contains a hash of its content; all other files are revalidated each time.
     const immutable = ctx.path.startsWith('/assets/');

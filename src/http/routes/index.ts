@@ -26,3 +26,14 @@ export const routes: readonly Route[] = [
   ...protocolRoutes,
   ...serviceRoutes,
 ];
+
+/** The first segments of all addresses of the coordinator: no path prefix begins with one. */
+export const takenSegments: ReadonlySet<string> = new Set([
+  ...routes.map(({ path }) => path.split('/', 2)[1]!),
+  'assets',
+  'docs',
+  'icon.svg',
+  'index.html',
+  'live',
+  'inspect',
+]);

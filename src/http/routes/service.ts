@@ -19,6 +19,18 @@ export const serviceRoutes = [
   }),
   route({
     method: 'GET',
+    path: '/readyz',
+    operationId: 'readiness',
+    summary: 'Check whether the coordinator takes requests',
+    description:
+      'Answered with 503 `unavailable` after a start until all data are read and checked. A coordinator that stops takes no connection.',
+    scope: 'open',
+    response: HealthResponse,
+    // Until then the port answers by itself, see `door.ts`.
+    handle: () => Promise.resolve({ status: 'ok' }),
+  }),
+  route({
+    method: 'GET',
     path: '/snapshot',
     operationId: 'exportAll',
     summary: 'Export everything',

@@ -1,6 +1,6 @@
 // Shows the API description of the coordinator. A separate file, because the policy forbids inline scripts.
 window.SwaggerUIBundle({
-  url: '/openapi.json',
+  url: new URL('../openapi.json', document.baseURI).href,
   dom_id: '#api',
   deepLinking: true,
   docExpansion: 'list',

@@ -1,6 +1,7 @@
 /** Requests of the pages to the public API, with refusals as errors. */
 import { useEffect, useState } from 'react';
 import type { Fault, Problem } from '../../../src/contract/types.ts';
+import { BASE_PATH } from './place.ts';
 import { askForToken, credentials } from './token.ts';
 import { parseExact } from '../../../src/base/json/exact-json.ts';
 
@@ -35,7 +36,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
 export async function accepted(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await fetch(`${BASE_PATH}${path}`, {
       ...init,
       headers: { ...credentials(), ...(init.headers as Record<string, string>) },
     });

@@ -2,6 +2,7 @@
 import { CLOSE_UNAUTHENTICATED } from '../../../src/contract/live/close-codes.ts';
 import type { DataMessage, DataOf, FeedMessage, Position, TopicName } from '../../../src/contract/types.ts';
 import { request } from './api.ts';
+import { ENDPOINT } from './place.ts';
 import { askForToken, isTokenAsked, protocols } from './token.ts';
 import { createStore } from '@xstate/store';
 import { useEffect, useRef, useState } from 'react';
@@ -92,8 +93,7 @@ class LiveFeed {
       this.store.trigger.changed({ state: 'refused' });
       return;
     }
-    const { protocol, host } = window.location;
-    const socket = new WebSocket(`${protocol === 'https:' ? 'wss' : 'ws'}://${host}/live`, protocols());
+    const socket = new WebSocket(`${ENDPOINT.replace(/^http/, 'ws')}/live`, protocols());
     this.#socket = socket;
     socket.addEventListener('open', () => {
       this.#delayMs = FIRST_DELAY_MS;

@@ -25,10 +25,10 @@ self.addEventListener('message', (event: MessageEvent<LoaderRequest>) => {
   );
 });
 
-async function load({ origin, batchId, headers, withValues, from }: LoaderRequest): Promise<void> {
+async function load({ endpoint, batchId, headers, withValues, from }: LoaderRequest): Promise<void> {
   const columns = withValues ? `${STATES},${VALUES}` : STATES;
   let address: string | undefined =
-    `${origin}/batches/${batchId}/table?format=arrow&limit=${PAGE}&columns=${columns}${from === 0 ? '' : `&where=${encodeURIComponent(`run_id >= ${from}`)}`}`;
+    `${endpoint}/batches/${batchId}/table?format=arrow&limit=${PAGE}&columns=${columns}${from === 0 ? '' : `&where=${encodeURIComponent(`run_id >= ${from}`)}`}`;
   while (address !== undefined) {
     const response: Response = await fetch(address, { headers });
     if (!response.ok) throw new Error(`The runs could not be read: the coordinator answered ${response.status}.`);

@@ -2,6 +2,7 @@
 import type { ReportOrigin, ReportSource } from '../../../src/report/collect.ts';
 import type { EvidenceReport, Uuid } from '../../../src/contract/types.ts';
 import { answerTo } from './use-answer.ts';
+import { ENDPOINT } from './place.ts';
 import { saveFile } from './download.ts';
 
 /** Makes the page with the evidence about a study and lets the browser save it. The code is loaded when it is asked for. */
@@ -27,7 +28,7 @@ export async function saveReport(batchId: Uuid, name: string): Promise<void> {
 
 async function currentOrigin(): Promise<ReportOrigin> {
   const { info } = await ask<{ info: { version: string } }>('/openapi.json');
-  return { generatedAt: new Date().toISOString(), endpoint: window.location.origin, version: info.version };
+  return { generatedAt: new Date().toISOString(), endpoint: ENDPOINT, version: info.version };
 }
 
 const ask = <T>(path: string): Promise<T> => answerTo<T>(path, new AbortController().signal);

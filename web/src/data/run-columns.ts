@@ -23,7 +23,7 @@ export type LoaderMessage = { type: 'runs'; chunk: RunChunk } | { type: 'done' }
 export interface LoaderRequest {
   /** Headers of every request. */
   headers: Record<string, string>;
-  origin: string;
+  endpoint: string;
   batchId: string;
   /** False to read states and times only. */
   withValues: boolean;

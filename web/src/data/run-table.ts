@@ -6,6 +6,7 @@ import { createStore } from '@xstate/store';
 import type { RunRow } from '../../../src/contract/types.ts';
 import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
 import type { LoaderMessage, LoaderRequest, RunChunk } from './run-columns.ts';
+import { ENDPOINT } from './place.ts';
 import { credentials } from './token.ts';
 import { STATUS_CODE } from './run-columns.ts';
 import type { Units } from './units.ts';
@@ -139,7 +140,7 @@ export class RunTable {
     worker.addEventListener('message', (event: MessageEvent<LoaderMessage>) => this.#take(event.data));
     const request: LoaderRequest = {
       headers: credentials(),
-      origin: window.location.origin,
+      endpoint: ENDPOINT,
       batchId: this.batchId,
       withValues: this.#need === 'values',
       from,

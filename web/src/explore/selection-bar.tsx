@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import type { Batch } from '../../../src/contract/types.ts';
+import { ENDPOINT } from '../data/place.ts';
 import { Ask, Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { count } from '../parts/time.tsx';
@@ -53,7 +54,7 @@ export function SelectionBar({ batch, plots: { status, mask }, query, size }: Pr
       )}
       <Views batchId={batch.id} query={query} />
       <CopyButton label="Copy link" text={() => window.location.href} />
-      <CopyButton label="Copy as Python" text={() => asPython(window.location.origin, batch.id, select)} />
+      <CopyButton label="Copy as Python" text={() => asPython(ENDPOINT, batch.id, select)} />
     </div>
   );
 }

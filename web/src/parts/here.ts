@@ -1,4 +1,5 @@
 /** Options of commands that are copied from the pages. */
+import { ENDPOINT } from '../data/place.ts';
 
 /** The option that points a command at this coordinator. */
-export const here = (): string => `--endpoint ${window.location.origin}`;
+export const here = (): string => `--endpoint ${ENDPOINT}`;

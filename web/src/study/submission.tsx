@@ -3,6 +3,7 @@ import type { BatchSubmission, DistributionType } from '../../../src/contract/ty
 import { designMethod } from '../../../src/domain/study/design-method.ts';
 import { useEffect, useState } from 'react';
 import { useRequest } from '../data/api.ts';
+import { ENDPOINT } from '../data/place.ts';
 import { Command, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { Table } from '../parts/table.tsx';
@@ -84,7 +85,7 @@ export function Submission({ batchId }: { batchId: string }) {
           </pre>
           <p className="soft small">Submitting this again makes the same runs.</p>
           <Command
-            text={`curl -s ${window.location.origin}/batches/${batchId}/submission > study.json && simbatch submit study.json ${here()}`}
+            text={`curl -s ${ENDPOINT}/batches/${batchId}/submission > study.json && simbatch submit study.json ${here()}`}
           />
         </Panel>
       </div>

@@ -1,9 +1,9 @@
 /**
  * `simbatch serve`: runs a coordinator on a data directory.
  *
- *   signals are handled ─► store ─► coordinator ─► HTTP server ─► renewal of certificates ─► listening
- *                            │          │              │                                        │
- *                            └──────────┴── fails ─────┴──► close ◄── signal or fault ──────────┘
+ *   signals are handled ─► port (alive, not ready) ─► store ─► coordinator ─► HTTP server ─► renewal of certificates ─► ready
+ *                               │                      │          │              │                                       │
+ *                               └──────────────────────┴──────────┴── fails ─────┴──► close ◄── signal or fault ─────────┘
  *
  *   close: renewal, long polls, HTTP server (running requests have 8 s), coordinator with its store; the process ends after 15 s at most
  *   a write fails: the waiting clients get 503 within a second, and the process ends with exit code 1
@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 import type { HttpLimits } from '../../../http/limits.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
+import { openDoor, type Door } from '../../../http/door.ts';
 import type { Audit } from '../../../http/security/audit/audit.ts';
 import { startHttp, type HttpServer } from '../../../http/server.ts';
 import { openCoordinator, type Coordinator } from '../../../coordinator/coordinator.ts';
@@ -24,14 +25,13 @@ import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
 import { refuseLostTokens } from '../../../coordinator/kernel/storage/tokens.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { accessFor, refuseOpenDoor, type AccessFlags } from './serve/access.ts';
-import { CertificateFiles } from './serve/certificate-files.ts';
 import { limitGarbage, setGarbageCollector } from './serve/garbage-collector.ts';
+import { certificateOf, portOf, withPort, type PortFlags } from './serve/port.ts';
 import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { INTERPRETERS, type Interpreter } from '../../../base/interpreters/interpreters.ts';
 import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { Failure } from '../../failure.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import { resourceOption } from '../../resource-option.ts';
 import { hooksOf, LOG_LEVELS, openLog, type LogLevel } from './log.ts';
@@ -50,10 +50,8 @@ const MAX_RETRIES = 1000;
 /** A body is one string in memory; Node's strings are limited to this length. */
 const MAX_BODY_MB = 400;
 
-interface ServeFlags extends ObjectStoreFlags, NotifyFlags, AccessFlags {
-  port: number;
+interface ServeFlags extends PortFlags, ObjectStoreFlags, NotifyFlags, AccessFlags {
   allowedHost?: string[];
-  tlsKey?: string;
   maxRetries?: number;
   maxRuns?: number;
   maxBodyMb?: number;
@@ -66,18 +64,8 @@ interface ServeFlags extends ObjectStoreFlags, NotifyFlags, AccessFlags {
 }
 
 export function serveCommand(): Command {
-  return withNotify(withObjectStore(new Command('serve')))
-    .description('start the coordinator')
-    .addOption(new Option('--host <address>', 'where to listen').env('SVC_HOST').default('127.0.0.1'))
-    .addOption(
-      new Option('--port <n>', 'where to listen; 0 takes any free port')
-        .env('SVC_PORT')
-        .argParser(integerBetween(0, 65_535))
-        .default(7070),
-    )
+  return withNotify(withObjectStore(withPort(new Command('serve').description('start the coordinator'))))
     .addOption(dataDirOption())
-    .option('--tls-cert <file>', 'certificate (chain) in PEM: speak HTTPS; needs --tls-key')
-    .option('--tls-key <file>', 'its private key in PEM, without a passphrase')
     .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
     .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
     .option('--trust-user-header <name>', 'header in which a trusted proxy names the user; needs --trusted-proxy')
@@ -146,6 +134,7 @@ async function serve(flags: ServeFlags): Promise<void> {
 class Running {
   #coordinator: Coordinator | undefined;
   #http: HttpServer | undefined;
+  #door: Door | undefined;
   #endRenewal: (() => void) | undefined;
   #audit: Audit | undefined;
 
@@ -160,6 +149,8 @@ class Running {
     if (certificate !== undefined && !isAtTerminal()) process.on('SIGHUP', () => certificate.lookNow());
     const metrics = new Metrics();
     metrics.watchProcess();
+    const listening = { ...portOf(flags, certificate), limits: limitsOf(flags) };
+    this.#door = await openDoor(listening);
     const directory = resolve(flags.dataDir);
     const bar = new WorkProgress();
     const onProgress = (done: number, total: number): void => bar.show('files verified', done, total);
@@ -180,16 +171,14 @@ class Running {
     const access = await accessFor(flags, log, metrics);
     this.#audit = access.audit;
     this.#http = await startHttp({
+      ...listening,
+      door: this.#door,
       metrics,
       settings,
-      limits: limitsOf(flags),
       coordinator: this.#coordinator,
       live: this.#coordinator,
       webRoot: join(packageRoot, 'dist/web'),
-      host: flags.host,
-      port: flags.port,
       ...access,
-      ...(certificate === undefined ? {} : { tls: certificate.inUse }),
       log,
       clock: systemClock,
       allowedHosts: flags.allowedHost ?? [],
@@ -210,6 +199,7 @@ class Running {
   async close(): Promise<void> {
     this.#endRenewal?.();
     this.#coordinator?.releaseWaiting();
+    if (this.#http === undefined) this.#door?.close();
     await this.#http?.close(GRACE_MS);
     await this.#audit?.close();
     await this.#coordinator?.close();
@@ -245,14 +235,6 @@ function limitsOf({ maxRuns, maxBodyMb, maxReportsMb }: ServeFlags): Partial<Htt
 }
 
 const isAtTerminal = (): boolean => process.stdin.isTTY || process.stderr.isTTY;
-
-function certificateOf({ tlsCert, tlsKey }: ServeFlags): CertificateFiles | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw new Failure(EXIT.usage, '--tls-cert and --tls-key belong together; one of them is missing');
-  }
-  return new CertificateFiles({ cert: tlsCert, key: tlsKey });
-}
 
 /** Returns a relative path where that is shorter: `./data`. */
 function shownPath(directory: string): string {

@@ -6,15 +6,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { Command } from 'commander';
-import { readBackup, restoreBackup } from '../../../coordinator/kernel/storage/backup.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { Failure } from '../../failure.ts';
-import { plural } from '../../terminal/format.ts';
-import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../options.ts';
-import { makeWhole, writeFileFrom, type Put } from '../../terminal/output-file.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
-import { WorkProgress } from '../../progress/work-progress.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { readBackup, restoreBackup } from '../../../../coordinator/kernel/storage/backup.ts';
+import { EXIT } from '../../../exit-codes.ts';
+import { Failure } from '../../../failure.ts';
+import { plural } from '../../../terminal/format.ts';
+import { clientCommand, connect, dataDirOption, type ClientFlags } from '../../../options.ts';
+import { makeWhole, writeFileFrom, type Put } from '../../../terminal/output-file.ts';
+import { writeJson, writeLine } from '../../../terminal/output.ts';
+import { WorkProgress } from '../../../progress/work-progress.ts';
+import { systemClock } from '../../../../base/clock.ts';
 
 export function backupCommand(): Command {
   return clientCommand('backup', 'copy all data of a running coordinator, as of one instant, into a file')
