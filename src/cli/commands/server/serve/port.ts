@@ -17,9 +17,11 @@ export interface PortFlags {
 }
 
 const PORTS = `
-Ports: one, that of --port (7070), for everything: the API, the dashboard, its live feed (WebSockets at /live and /inspect),
-/metrics, and the runners and launchers, which connect to it. The coordinator connects to the object store and to webhooks
-alone, never to runners. /healthz is answered from the start, /readyz once the data have been read.`;
+Ports: one, that of --port (7070), for everything: the API, the dashboard, its
+live feed (WebSockets at /live and /inspect), /metrics, and the runners and
+launchers, which connect to it. The coordinator itself connects to the object
+store and to webhooks alone. /healthz is answered from the start, /readyz once
+the data have been read.`;
 
 /** Adds the options of the port, and to the help which ports there are. */
 export const withPort = (command: Command): Command =>
