@@ -22,6 +22,8 @@ from simbatch.batch import answers, files  # noqa: E402
 
 HEAD = """# The Python package: reference
 
+For people who work in Python: after it you can look up every class, function and argument of the package.
+
 Made from the docstrings by `clients/python/tools/reference.py`. [python.md](python.md) explains how the parts belong together.
 
 Everything here is a member of `simbatch`.

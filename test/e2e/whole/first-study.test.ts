@@ -1,4 +1,4 @@
-/** The first study of the README as printed; and studies whose simulation is missing, with real processes. */
+/** The first study of docs/first-study.md as printed; and studies whose simulation is missing, with real processes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -12,8 +12,8 @@ import { serving, simbatch, type Serving } from '../../support/program.ts';
 
 /** The files of the section: the first line of each block names it. */
 function printedFiles(): Map<string, string> {
-  const page = readFileSync(join(packageRoot, 'README.md'), 'utf8');
-  const start = page.indexOf('## A first study of your own');
+  const page = readFileSync(join(packageRoot, 'docs/first-study.md'), 'utf8');
+  const start = page.indexOf('## By hand');
   const section = page.slice(start, page.indexOf('\n## ', start + 1));
   const blocks = [...section.matchAll(/```(?:yaml|js)\n(?:#|\/\/) (\S+)\n([^]*?)```/g)];
   return new Map(blocks.map(([, name = '', text = '']) => [name, text]));
@@ -56,7 +56,7 @@ describe('e2e/first-study', () => {
     return (JSON.parse(stdout) as { findings: Finding[] }).findings;
   };
 
-  it('of the README is ten lines, and works as printed', async () => {
+  it('by hand is ten lines, and works as printed', async () => {
     const study = printedFiles().get('throw.yaml') ?? '';
     expect(study.trim().split('\n').length).to.be.at.most(10);
     const file = join(folder, 'throw.yaml');
