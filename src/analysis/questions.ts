@@ -16,6 +16,7 @@ import { convergence } from './questions/convergence.ts';
 import { distributions } from './questions/distributions.ts';
 import { indices } from './questions/indices.ts';
 import { rareEvent } from './questions/outcome/rare-event.ts';
+import { pbox } from './questions/outcome/pbox.ts';
 import { precision } from './questions/outcome/precision.ts';
 import { probe } from './questions/probe.ts';
 import { sensitivity } from './questions/sensitivity.ts';
@@ -39,6 +40,7 @@ export const QUESTIONS = [
   attribution,
   convergence,
   worst,
+  pbox,
   band,
   telemetryBand,
   compare,

@@ -12,6 +12,8 @@ export const LIMITS = {
   /** Axes of scenarios, and the cells of all axes. */
   axes: 6,
   cells: 10_000,
+  /** Cells of all epistemic inputs together. */
+  epistemicCells: 256,
   /** Names that a run asked for and that its study does not have, and characters of each. */
   askedNames: 16,
   askedNameLength: 256,

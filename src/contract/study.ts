@@ -11,7 +11,7 @@ import { correlations, dispersions } from './dispersions.ts';
 import { historyMembers } from './histories/config.ts';
 import { INT32_MAX, LIMITS } from './limits.ts';
 import { double, freeText, grammar, int32, int64, name, uuid } from './scalars.ts';
-import { Scenarios } from './scenarios/config.ts';
+import { Epistemic, Scenarios } from './scenarios/config.ts';
 
 export const IndexDesign = named(
   'IndexDesign',
@@ -130,7 +130,7 @@ export type TelemetryConfig = Static<typeof TelemetryConfig>;
 
 export const BatchConfig = named(
   'BatchConfig',
-  'The study itself. All members but `correlations`, `scenarios`, `adaptive`, `histories` and `derived` are required.',
+  'The study itself. All members but `correlations`, `scenarios`, `epistemic`, `adaptive`, `histories` and `derived` are required.',
   submitted({
     simulation: ref(SimulationConfig),
     monte_carlo: ref(MonteCarloConfig),
@@ -140,6 +140,7 @@ export const BatchConfig = named(
     telemetry: ref(TelemetryConfig),
     correlations: optionalNullable(correlations),
     scenarios: Type.Optional(ref(Scenarios)),
+    epistemic: Type.Optional(Epistemic),
     adaptive: Type.Optional(ref(AdaptiveConfig)),
     histories: optionalNullable(historyMembers.histories),
     derived: optionalNullable(historyMembers.derived),

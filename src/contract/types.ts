@@ -25,6 +25,7 @@ export type * from './enums.ts';
 export type * from './evidence/evidence.ts';
 export type * from './resources/files.ts';
 export type * from './scenarios/answers.ts';
+export type * from './answers/goals/box.ts';
 export type * from './scenarios/config.ts';
 export type * from './resources/findings.ts';
 export type * from './growth.ts';

@@ -57,6 +57,7 @@ describe('analysis/questions', () => {
       indices: { output: 'miss' },
       convergence: { output: 'miss', quantity: 'p50' },
       worst: { output: 'miss' },
+      pbox: { output: 'miss' },
       compare: { with: batchId },
     };
     const compared: string[] = [];

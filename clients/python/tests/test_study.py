@@ -391,3 +391,16 @@ def test_a_study_that_stops_when_precise():
         with pytest.raises(ValueError, match="Precision of 'y'"):
             sb.Precision("y", half_width=1, **wrong).member()
     assert argument_of("/policy/precision/1/relative") == "precision[1].relative"
+
+
+def test_epistemic_inputs_are_a_member_as_in_a_study_file(program):
+    study = named(scenarios=SCENARIOS, epistemic={"bias": {"interval": (-1, 1), "levels": 3}})
+    assert study.submission()["config"]["epistemic"] == {"bias": {"interval": [-1.0, 1.0], "levels": 3}}
+    assert study.cells == 9
+    small = named(scenarios={"skip": [{"bias": "0.00001"}]}, epistemic={"bias": {"interval": (0, 2e-5), "levels": 3}})
+    assert (small.cells, len(small.sample(count=9))) == (2, 9)
+    samples = study.sample(count=9)
+    assert {one["scenario"]["bias"] for one in samples} == {"-1", "0", "1"}
+    assert {one["parameters"]["bias"] for one in samples} == {-1, 0, 1}
+    with pytest.raises(TypeError, match=r"epistemic\['bias'\] must be"):
+        named(epistemic={"bias": [-1, 1]})

@@ -104,7 +104,8 @@ function commonOutputs(before: ComparedBatch, after: ComparedBatch): { outputs: 
 
 type Answer<T> = Omit<T, 'configuration_changes' | 'configuration_changes_omitted'>;
 
-function comparePairs(
+/** The figures of pairs. `common`: the rows of each pair on both sides. */
+export function comparePairs(
   before: ComparedBatch,
   after: ComparedBatch,
   { common, outputs: shared, pairing }: { common: CommonRows; outputs: readonly CommonOutput[]; pairing: Pairing },

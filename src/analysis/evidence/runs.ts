@@ -1,7 +1,7 @@
 /** The part of the evidence about a study that follows from its runs and its submission. */
 import { plural } from '../../domain/plural.ts';
 import { distributionText } from '../../domain/sampling/distribution-text.ts';
-import { axesOf, cellCount } from '../../domain/scenarios/cells.ts';
+import { cellsOf } from '../../domain/scenarios/cells.ts';
 import { declaredDispersions, replacementsOf } from '../../domain/scenarios/overrides.ts';
 import { listed } from '../wording.ts';
 import { designMethod, methodOfCell } from '../../domain/study/design-method.ts';
@@ -84,10 +84,11 @@ const simulationText = ({ simulation: { name, version } }: BatchConfig): string 
 
 function designText({ config, labels }: { config: BatchConfig; labels: BatchSubmission['labels'] }): string {
   const { runs, seed, replicate, replicates, run_ids: selected } = config.monte_carlo;
+  const cells = cellsOf(config);
   return [
-    config.scenarios === undefined
+    cells === undefined
       ? `${designMethod({ config, labels })}, ${plural(runs, 'run')}`
-      : `${methodOfCell(config)}, ${plural(runs, 'run')} in each of ${plural(cellCount(config), 'cell')} of ${listed(axesOf(config.scenarios).map(({ name }) => name))}, with the same random numbers`,
+      : `${methodOfCell(config)}, ${plural(runs, 'run')} in each of ${plural(cells.count, 'cell')} of ${listed(cells.axes.map(({ name }) => name))}, with the same random numbers`,
     `seed ${seed === null || seed === undefined ? 'not known' : String(seed)}`,
     ...(replicates === null || replicates === undefined ? [] : [`${String(replicates)} replicates`]),
     ...(replicate === null || replicate === undefined ? [] : [`replicate ${String(replicate)}`]),

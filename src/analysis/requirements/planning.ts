@@ -1,6 +1,6 @@
 /** How many runs a requirement takes, before any run: whether a study can meet what it requires. */
 import type { BatchSubmission, SubmissionWarning } from '../../contract/types.ts';
-import { cellCount } from '../../domain/scenarios/cells.ts';
+import { cellCount, cellsOf } from '../../domain/scenarios/cells.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { shareInPercent } from '../wording.ts';
 import { samplesToMet } from './cells/pooled.ts';
@@ -57,7 +57,7 @@ export function neededText({ runs_needed: [none, ...others], pooled }: RunsNeede
 /** The requirements that the runs of a study cannot meet. */
 export function planningWarnings(submission: Planned, jobs: number): SubmissionWarning[] {
   const runs = runsOfCell(submission, jobs);
-  const where = submission.config?.scenarios === undefined ? '' : ' in each cell';
+  const where = submission.config === undefined || cellsOf(submission.config) === undefined ? '' : ' in each cell';
   const requirements = submission.requirements ?? [];
   return runsNeeded(submission, jobs)
     .filter((it) => !it.can_be_met)

@@ -7,7 +7,9 @@ import { type RunTable, type TableCells, type TextColumn, runIdOf, statisticRows
 /** The scenarios of the table of a study; undefined where it has none. */
 export function tableCells(config: BatchConfig): TableCells | undefined {
   const cells = cellsOf(config);
-  return cells === undefined ? undefined : { cells, method: methodOfCell(config) };
+  return cells === undefined
+    ? undefined
+    : { cells, epistemic: Object.keys(config.epistemic ?? {}), method: methodOfCell(config) };
 }
 
 /** Which columns of a table are taken; the parameters are where none is named. */

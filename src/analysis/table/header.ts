@@ -3,6 +3,7 @@ import type { MissingRule } from '../../contract/types.ts';
 import { noSampleOf, type DesignMethod } from '../../domain/study/design-method.ts';
 import { plural } from '../../domain/plural.ts';
 import type { Warning } from '../warning.ts';
+import { listed } from '../wording.ts';
 import { type RunClass, RUN_CLASSES } from './run-class.ts';
 import { type RunTable, classOf, countClasses, countReused, prefixRuns, runsOf } from './run-table.ts';
 
@@ -96,8 +97,20 @@ function headerOf(table: RunTable, used: number, excluded: AnswerHeader['exclude
   const of = runsOf(table);
   const reused = countReused(table);
   const counts = { of, n_used: used, excluded, ...(reused === 0 ? {} : { reused }) };
-  const warnings = [...unfinishedWarnings(table), ...reusedWarnings(reused, of), ...leftOutWarnings(counts)];
+  const warnings = [
+    ...epistemicWarnings(table),
+    ...unfinishedWarnings(table),
+    ...reusedWarnings(reused, of),
+    ...leftOutWarnings(counts),
+  ];
   return { batch_id: table.batchId, ...counts, prefix: { length: prefix, of }, warnings };
+}
+
+/** Of a study with epistemic inputs: how far its answers hold for the intervals. */
+export function epistemicWarnings({ cells }: RunTable): Warning[] {
+  if (cells?.epistemic === undefined || cells.epistemic.length === 0) return [];
+  const message = `bounds are over the cells that were run, an inner approximation of the intervals of ${listed(cells.epistemic)}: between its levels an output may be outside of them; where it is monotone in each, the ends are exact`;
+  return [{ code: 'epistemic-inner', message }];
 }
 
 /** The first warnings of an answer about a study that is not over, or that was cancelled. */

@@ -16,6 +16,8 @@ export interface TextColumn {
 /** The scenarios of a table. */
 export interface TableCells {
   readonly cells: Cells;
+  /** The axes whose levels are numbers of an interval, of inputs that are unknown and not random. */
+  readonly epistemic?: readonly string[];
   /** How the runs of one cell were chosen. */
   readonly method: DesignMethod;
 }

@@ -29,7 +29,7 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const isAdaptive = config.adaptive !== undefined;
   const sentences = [
     `${file}: valid - ${isAdaptive ? 'up to ' : ''}${plural(runs, 'run')} of "${printable(name)}", ${parameters}`,
-    `It runs the simulation "${printable(simulation.name)}", sampled by ${config.scenarios === undefined ? designMethod(submission) : methodOfCell(config)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
+    `It runs the simulation "${printable(simulation.name)}", sampled by ${cellsOf(config) === undefined ? designMethod(submission) : methodOfCell(config)}${replicatesText(design)}${seed === undefined ? ' with a seed that is drawn' : ` with the seed ${seed}`}.`,
     ...scenarioLines(config),
     ...(config.adaptive?.algorithm === 'external' ? adaptiveLines(config) : []),
     ...(config.adaptive?.algorithm === 'rare_event' ? rareLines(submission) : []),
@@ -45,7 +45,7 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   sentences.push(...plannedLines(precisionPlans(submission), runs));
   if (requirements.length > 0 && !isAdaptive)
     sentences.push(
-      ...neededLines(runsNeeded(submission, runs), runsOfCell(submission, runs), config.scenarios !== undefined),
+      ...neededLines(runsNeeded(submission, runs), runsOfCell(submission, runs), cellsOf(config) !== undefined),
     );
   if (defaults.length === 0) return sentences;
   const taken = defaults.map(({ member, value, meaning }) => `  ${member}: ${JSON.stringify(value)}  (${meaning})`);

@@ -77,6 +77,18 @@ const PairedComparison = named(
   answered({
     ...shared,
     paired: Type.Unsafe<true>({ type: 'boolean', const: true }),
+    levels: Type.Optional(
+      answered(
+        {
+          axis: text('The axis.'),
+          before: text('The level before.'),
+          after: text('The level after.'),
+          cells: count('Pairs of cells that differ in the axis alone: values of a sample are averaged over them.'),
+          cells_left_out: count('Cells that only one of the levels has.'),
+        },
+        'Present where two levels of one study are compared: runs are then samples, a sample fails where it fails in a cell, and `run_id` is the sample.',
+      ),
+    ),
     pairs: count('Runs terminal in both.'),
     identical_runs: count('Of them, all outputs equal to the bit.'),
     flips: answered(

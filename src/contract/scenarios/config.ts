@@ -1,9 +1,9 @@
 /** Scenarios of a study: axes whose levels replace inputs, so that every cell of the axes has the same number of runs. */
-import { Type } from 'typebox';
-import { listOf, mapOf, named, ref } from '../build.ts';
+import { Type, type Static } from 'typebox';
+import { listOf, mapOf, named, ref, submitted } from '../build.ts';
 import { DistributionType } from '../dispersions.ts';
 import { LIMITS } from '../limits.ts';
-import { double, name } from '../scalars.ts';
+import { double, int32, name } from '../scalars.ts';
 
 const names = { type: 'string', minLength: 1, maxLength: LIMITS.nameLength };
 
@@ -49,3 +49,30 @@ export const Scenarios = named(
   }),
 );
 export type Scenarios = Record<string, ScenarioAxis | Scenario[]>;
+
+export const EpistemicInput = named(
+  'EpistemicInput',
+  'An input that is unknown and not random: numbers of an interval, each in cells of its own. They are the ends, and between them numbers at equal distances.',
+  submitted({
+    interval: Type.Unsafe<[number, number]>({
+      type: 'array',
+      items: double('An end.'),
+      minItems: 2,
+      maxItems: 2,
+      description: 'The least and the greatest value.',
+    }),
+    levels: int32('How many numbers of the interval, the ends among them.', {
+      minimum: 2,
+      maximum: LIMITS.epistemicCells,
+    }),
+  }),
+);
+export type EpistemicInput = Static<typeof EpistemicInput>;
+
+export const Epistemic = mapOf(ref(EpistemicInput), {
+  description:
+    'Parameter name -> its interval. Each is an axis of scenarios with that name, whose levels are the numbers; the axes of `scenarios` are beside it.',
+  maxProperties: LIMITS.axes,
+  propertyNames: names,
+});
+export type Epistemic = Record<string, EpistemicInput>;

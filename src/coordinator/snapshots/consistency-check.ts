@@ -31,7 +31,7 @@ type Count = Record<JobStatus, number>;
 /** The members of a submission that the check reads; a file may hold anything in their place. */
 interface SubmissionRecord {
   submission: {
-    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive' | 'histories' | 'scenarios'>> & {
+    config?: Partial<Pick<BatchConfig, 'dispersions' | 'adaptive' | 'histories' | 'scenarios' | 'epistemic'>> & {
       monte_carlo?: { run_ids?: unknown; cell_run_ids?: unknown };
     };
   };
@@ -267,8 +267,8 @@ function selectionIn(config: SubmissionRecord['submission']['config']): RunSelec
   const text = runs ?? samples;
   if (typeof text !== 'string') return 'is missing';
   const selection = RunSelection.parse(text);
-  if (typeof selection === 'string' || config?.scenarios === undefined) return selection;
-  const { scenarios } = config;
+  if (typeof selection === 'string' || config === undefined) return selection;
+  const { scenarios, epistemic } = config;
   const design = runs === undefined ? { run_ids: text } : { cell_run_ids: text };
-  return selectedRuns({ monte_carlo: { runs: 0, ...design }, scenarios });
+  return selectedRuns({ monte_carlo: { runs: 0, ...design }, scenarios, epistemic });
 }

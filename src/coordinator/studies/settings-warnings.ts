@@ -33,11 +33,12 @@ export function settingsWarnings(
   }
   if (pool.length > 0 && !pool.some((it) => hasFeatures(it, needs))) {
     const declared = (config.histories?.length ?? 0) > 0 ? 'histories' : 'derived';
-    const member = config.scenarios === undefined ? declared : 'scenarios';
+    const member =
+      config.scenarios === undefined ? (config.epistemic === undefined ? declared : 'epistemic') : 'scenarios';
     warnings.push({
       code: 'runner-too-old',
       pointer: `/config/${member}`,
-      detail: `every connected runner is too old ${member === 'scenarios' ? 'for scenarios' : 'to compute histories and derived outputs'}: the runs wait; install the version of the coordinator on a runner and start it again`,
+      detail: `every connected runner is too old ${member === 'scenarios' || member === 'epistemic' ? `for ${member === 'epistemic' ? 'epistemic inputs' : 'scenarios'}` : 'to compute histories and derived outputs'}: the runs wait; install the version of the coordinator on a runner and start it again`,
     });
   }
   return warnings;

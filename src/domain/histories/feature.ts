@@ -12,14 +12,14 @@ export const SCENARIOS_FEATURE = 'scenarios';
 
 /** The features that runners need for the runs of a study; undefined: none. */
 export function neededFeatures(
-  { histories, derived, scenarios }: Pick<BatchConfig, 'histories' | 'derived' | 'scenarios'>,
+  { histories, derived, scenarios, epistemic }: Pick<BatchConfig, 'histories' | 'derived' | 'scenarios' | 'epistemic'>,
   isExtraction = false,
 ): readonly string[] | undefined {
   const declares = (histories?.length ?? 0) + (derived?.length ?? 0) > 0;
   const needs = [
     ...(declares ? [HISTORIES_FEATURE] : []),
     ...(isExtraction ? [EXTRACTION_FEATURE] : []),
-    ...(scenarios === undefined ? [] : [SCENARIOS_FEATURE]),
+    ...(scenarios === undefined && epistemic === undefined ? [] : [SCENARIOS_FEATURE]),
   ];
   return needs.length === 0 ? undefined : needs;
 }

@@ -77,6 +77,8 @@ export const MEMBERS: readonly Member[] = [
     'parameters',
     'How many runs a replicate has draws other parameters; more replicates continue the study.',
   ),
+  member('/config/epistemic/*/interval', 'design', 'parameters', 'The cells follow from it, and what they get.'),
+  member('/config/epistemic/*/levels', 'design', 'parameters', 'The cells follow from it, and what they get.'),
   member('/config/scenarios', 'design', 'parameters', 'The cells follow from it, and what they draw.'),
   member(`${DESIGN}/design/indices`, 'design', 'parameters', 'The blocks of the design follow from it.'),
   member(`${DESIGN}/design/second_order`, 'design', 'parameters', 'The blocks of the design follow from it.', false),

@@ -8,6 +8,7 @@ import { quantileFunction } from '../../base/distributions/table.ts';
 import { PROBE_LABEL } from './canary-design.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, BatchSubmission, DispersionConfig, Fault } from '../../contract/types.ts';
+import { scenariosOf } from '../scenarios/epistemic.ts';
 
 /** The quantiles of an input that is probed. */
 export const PROBED = { low: 0.01, nominal: 0.5, high: 0.99 } as const;
@@ -48,10 +49,10 @@ function quantile({ distribution }: DispersionConfig): (probability: number) => 
 
 /** Returns why a study cannot be probed; `pointer` is into its submission. Undefined: it can. */
 export function probeFault({ config }: BatchSubmission): Fault | undefined {
-  if (config.scenarios !== undefined) {
+  if (scenariosOf(config) !== undefined) {
     const detail =
       'does not go with a probe, which is of one scenario; leave it out to probe the inputs as they are declared';
-    return { pointer: '/config/scenarios', detail };
+    return { pointer: `/config/${config.scenarios === undefined ? 'epistemic' : 'scenarios'}`, detail };
   }
   const inputs = Object.entries(config.dispersions).filter(([, it]) => it.distribution.type !== 'fixed');
   const [name] = inputs.find(([, it]) => it.distribution.type === 'chosen') ?? [];

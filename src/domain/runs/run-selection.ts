@@ -2,8 +2,8 @@
  * A selection of the runs of a design, in the notation of job arrays: `0-99,150,200-299:2`. Every operation costs in proportion to the
  * ranges, or to their logarithm, whatever the number of runs.
  */
-import type { Scenarios } from '../../contract/types.ts';
 import { cellCount } from '../scenarios/cells.ts';
+import type { WithScenarios } from '../scenarios/epistemic.ts';
 import {
   appendRun,
   countOf,
@@ -163,23 +163,22 @@ export class RunSelection {
 }
 
 /** A design, as far as its runs follow from it. */
-export interface SelectedDesign {
+export interface SelectedDesign extends WithScenarios {
   monte_carlo: { runs: number; run_ids?: string | null; cell_run_ids?: string };
-  scenarios?: Scenarios;
 }
 
 /**
  * The runs that a batch of a valid design holds: those of `run_ids`, or all, and of these the first `cap` when there is a cap; of a study with
  * scenarios in each cell. Throws a RangeError for a `run_ids` that `parse` refuses.
  */
-export function selectedRuns({ monte_carlo: design, scenarios }: SelectedDesign, cap?: number | null): RunSelection {
+export function selectedRuns({ monte_carlo: design, ...axes }: SelectedDesign, cap?: number | null): RunSelection {
   const { runs, run_ids: runIds, cell_run_ids: cellRunIds } = design;
   const isOfCells = cellRunIds !== undefined;
   const text = isOfCells ? cellRunIds : runIds;
   const selection = typeof text === 'string' ? RunSelection.parse(text) : RunSelection.between(0, runs);
   if (typeof selection === 'string') throw new RangeError(`run_ids ${selection}`);
   const taken = typeof cap === 'number' ? selection.take(cap) : selection;
-  const cells = scenarios === undefined || isOfCells ? 1 : cellCount({ scenarios });
+  const cells = isOfCells ? 1 : cellCount(axes);
   return cells === 1 ? taken : inEveryCell(taken, cells);
 }
 

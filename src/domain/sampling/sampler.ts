@@ -25,6 +25,7 @@ import { directionNumbers } from './designs/sobol.ts';
 import { type RowOf, type Sampler, withMembers } from './run-values.ts';
 import { ScenarioSampler, sharedDispersions } from './scenarios/sampler.ts';
 import { AdaptiveSampler, NormalSampler } from './row-samplers.ts';
+import { scenariosOf } from '../scenarios/epistemic.ts';
 
 /** The algorithm of this version, stored with each batch: a later algorithm gets a new name and leaves old studies as they were. */
 export const SAMPLING_SCHEME = 'mc-sampler/1';
@@ -66,14 +67,14 @@ const SCHEMES: ReadonlyMap<string, typeof METHODS> = new Map([[SAMPLING_SCHEME, 
 
 /** The sampler of a stored or submitted study with the seed that is used; see `createSampler`. */
 export function studySampler(
-  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'adaptive' | 'scenarios'>,
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'adaptive' | 'scenarios' | 'epistemic'>,
   seed: Seed,
   scheme: string = SAMPLING_SCHEME,
   rowOf?: RowOf,
 ): Sampler {
   const space: RowSpace = config.adaptive?.algorithm === 'rare_event' ? 'normal' : 'parameters';
   const plan = { ...config.monte_carlo, seed, correlations: config.correlations ?? null, space };
-  if (config.scenarios === undefined) return createSampler(config.dispersions, plan, scheme, rowOf);
+  if (scenariosOf(config) === undefined) return createSampler(config.dispersions, plan, scheme, rowOf);
   return new ScenarioSampler(config, createSampler(sharedDispersions(config), plan, scheme));
 }
 

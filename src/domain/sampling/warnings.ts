@@ -9,7 +9,7 @@ import { replicateRunsOf } from './replicates.ts';
 import { saltelliDesign } from './designs/saltelli.ts';
 
 /** The members of `config` that decide how it is sampled. */
-type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'scenarios'>;
+type Design = Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'correlations' | 'scenarios' | 'epistemic'>;
 
 /**
  * The warnings of a valid study. `jobs` is the number of runs in the batch: those selected, or fewer by `runs_override`.

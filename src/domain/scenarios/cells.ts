@@ -1,6 +1,7 @@
 /** The cells of a study with scenarios: a level of every axis, without those that are skipped. Pure. */
 import type { Scenario, ScenarioAxis, Scenarios } from '../../contract/types.ts';
 import { sortedNames } from '../../base/text/sorted-names.ts';
+import { levelNames, scenariosOf, type WithScenarios } from './epistemic.ts';
 
 /** An axis: its levels in their order. */
 export interface Axis {
@@ -15,7 +16,7 @@ export const SKIP = 'skip';
 export const axesOf = (scenarios: Scenarios): Axis[] =>
   sortedNames(Object.keys(scenarios).filter((it) => it !== SKIP)).map((name) => ({
     name,
-    levels: Object.keys(scenarios[name]!),
+    levels: levelNames(levelsOf(scenarios, name)),
   }));
 
 /** The levels of an axis with the inputs that they replace. */
@@ -93,11 +94,13 @@ export const weightsOf = (cells: Cells, given: Weights): Float64Array =>
   );
 
 /** The cells of a configuration; undefined of a study without scenarios. */
-export const cellsOf = ({ scenarios }: { scenarios?: Scenarios | undefined }): Cells | undefined =>
-  scenarios === undefined ? undefined : new Cells(scenarios);
+export function cellsOf(config: WithScenarios): Cells | undefined {
+  const scenarios = scenariosOf(config);
+  return scenarios === undefined ? undefined : new Cells(scenarios);
+}
 
 /** How many cells a configuration has: 1 without scenarios. */
-export const cellCount = (config: { scenarios?: Scenarios | undefined }): number => cellsOf(config)?.count ?? 1;
+export const cellCount = (config: WithScenarios): number => cellsOf(config)?.count ?? 1;
 
 /** A function that is true for the places of a combination that is skipped. Entries with the same axes are looked up at once. */
 function skipReader(axes: readonly Axis[], skip: readonly Scenario[]): (at: readonly number[]) => boolean {

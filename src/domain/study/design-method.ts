@@ -2,6 +2,7 @@
 import type { BatchConfig, BatchSubmission, SamplingMethod } from '../../contract/types.ts';
 import { allDistributions } from '../scenarios/overrides.ts';
 import { isCanary } from '../probe/canary-design.ts';
+import { scenariosOf } from '../scenarios/epistemic.ts';
 
 /**
  * `table`: rows that a user has chosen, of unknown dependence, whatever method draws the other inputs. `canary`: the nominal run and the corners of a
@@ -65,11 +66,11 @@ export const limitsStatistics = (code: string): boolean => [...NO_SAMPLE.values(
 /** The sampling method; `table` where an input that varies has its values in a table, `canary` of a canary study. */
 export function designMethod({ config, labels }: Designed): DesignMethod {
   if (isCanary({ config, labels })) return 'canary';
-  return config.scenarios === undefined ? methodOfCell(config) : 'scenarios';
+  return scenariosOf(config) === undefined ? methodOfCell(config) : 'scenarios';
 }
 
 type Designed = Pick<BatchSubmission, 'labels'> & {
-  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'scenarios'>;
+  config: Pick<BatchConfig, 'dispersions' | 'monte_carlo' | 'scenarios' | 'epistemic'>;
 };
 
 /** The design of the runs of one cell of a study with scenarios, and of a study without any. */

@@ -23,9 +23,9 @@ const QUERIES: Readonly<Record<string, readonly object[]>> = {
   compare: [{ with: BATCH }],
   convergence: [{}, { output: 'y' }, { output: 'y', quantity: 'p90' }],
 };
-/** Files and histories are not in a table. */
+/** Files and histories are not in a table, and this study has no cells. */
 const questions = QUESTIONS.map((it) => it.name).filter(
-  (it) => !['band', 'telemetry-band', 'transitions'].includes(it),
+  (it) => !['band', 'telemetry-band', 'transitions', 'pbox'].includes(it),
 );
 
 const record = fc.oneof(

@@ -59,6 +59,11 @@ const VALUES: Record<string, [before: unknown, after: unknown]> = {
   '/config/monte_carlo/seed': [42, 43],
   '/config/monte_carlo/replicate': [1, 2],
   '/config/monte_carlo/replicates': [2, 3],
+  '/config/epistemic/*/interval': [
+    [0, 1],
+    [0, 2],
+  ],
+  '/config/epistemic/*/levels': [2, 3],
   '/config/scenarios': [{ wind: { calm: {}, storm: {} } }, { wind: { storm: {}, calm: {} } }],
   '/config/monte_carlo/design/indices': ['total', 'other'],
   '/config/monte_carlo/design/second_order': [true, false],

@@ -16,6 +16,7 @@ _ARGUMENTS: Tuple[Tuple[str, str], ...] = (
     (r"/config/dispersions/([^/]+)(?:/distribution)?", 'inputs["{}"]'),
     (r"/config/dispersions", "inputs"),
     (r"/config/scenarios(?:/.*)?", "scenarios"),
+    (r"/config/epistemic(?:/.*)?", "epistemic"),
     (r"/config/correlations/(\d+)(?:/.*)?", "correlations[{}]"),
     (r"/config/correlations", "correlations"),
     (r"/config/(?:monte_carlo/sampling_method|adaptive(?:/.*)?)", "method"),

@@ -225,6 +225,15 @@ class Convergence(Answer):
     columns = ("n", "value", "low", "high")
 
 
+class Box(Answer):
+    """The envelope of an output over the cells of a study."""
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """One row a point of the p-box: `value`, and the `least` and the `greatest` share of runs at or below it."""
+        curve = self["curve"]
+        return [dict(zip(("value", "least", "greatest"), one)) for one in zip(curve["values"], curve["least"], curve["greatest"])]
+
+
 class Band(Answer):
     """The curves of one history over the runs of a study."""
 

@@ -281,6 +281,16 @@ class Batch(Extracting, Growing, Judging):
         query = {"output": output, "quantity": quantity, "half_width": half_width, "confidence": confidence, "missing": missing}
         return self._ask(answers.Convergence, "convergence", **query)
 
+    def pbox(
+        self, output: str, *, quantiles: Sequence[float] = (), at: Sequence[float] = (), within: Sequence[str] = (),
+        confidence: Optional[float] = None,
+    ) -> answers.Box:
+        """The envelope of an output over the cells of a study with epistemic inputs or scenarios: means, quantiles, probabilities, and the p-box.
+        at: values of the output; within: levels, such as `site:andoya`, that the cells have. `frame()` has the curves.
+        """
+        query = {"output": output, "quantiles": list(quantiles) or None, "at": list(at) or None, "within": list(within) or None, "confidence": confidence}
+        return self._ask(answers.Box, "pbox", **query)
+
     def worst(self, output: str, k: int = 10, *, direction: str = "largest") -> "Runs":
         """The `k` completed runs with the `largest` or `smallest` values of an output, the most extreme first."""
         from .runs import RunView, Runs
@@ -298,10 +308,18 @@ class Batch(Extracting, Growing, Judging):
         query = {"history": history, "quantiles": list(quantiles) or None, "confidence": confidence, "coverage": coverage, "where": where}
         return self._ask(answers.Band, "band", **query)
 
-    def diff(self, other: "Batch", *, failing: Optional[str] = None, confidence: Optional[float] = None) -> answers.Comparison:
-        """This study, before, and another, after: configuration, runs whose outcome changed, differences of the outputs."""
-        query = {"with": other.id, "failing": failing, "confidence": confidence}
+    def diff(
+        self, other: Union["Batch", str], *, level: Optional[str] = None, failing: Optional[str] = None, confidence: Optional[float] = None
+    ) -> answers.Comparison:
+        """This study, before, and another, after: configuration, runs whose outcome changed, differences of the outputs. level: see `compare_levels`."""
+        query = {"with": getattr(other, "id", other), "level": level, "failing": failing, "confidence": confidence}
         return self._ask(answers.Comparison, "compare", **query)
+
+    def compare_levels(
+        self, level: str, other: str, *, failing: Optional[str] = None, confidence: Optional[float] = None
+    ) -> answers.Comparison:
+        """Two levels of an axis of scenarios, such as `wind:calm` and `wind:storm`: the differences of each sample, which has the same random numbers in both."""
+        return self.diff(other, level=level, failing=failing, confidence=confidence)
 
     def findings(self) -> answers.Findings:
         """Reasons why the study does not reach its end, or should not be trusted, each with its remedy."""

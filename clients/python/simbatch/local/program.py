@@ -96,7 +96,7 @@ def sample(submission: Mapping[str, Any], first: int, count: int) -> List[Dict[s
     if count <= 0:
         return []
     config = json.loads(json.dumps(submission["config"]))
-    selected = "run_ids" if config.get("scenarios") is None else "cell_run_ids"
+    selected = "run_ids" if config.get("scenarios") is None and config.get("epistemic") is None else "cell_run_ids"
     config["monte_carlo"].pop("run_ids", None)
     config["monte_carlo"][selected] = str(first) if count == 1 else f"{first}-{first + count - 1}"
     if config["simulation"].pop("code", None) is not None:

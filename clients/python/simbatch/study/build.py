@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from ..functions import ship
 from .distributions import Distribution, Fixed, Table, number
 from .parts import EarlyTermination, JointRequirement, Policy, Requirement, Rule, Saltelli, Telemetry, given
-from .scenarios import scenarios_of
+from .scenarios import epistemic_of, scenarios_of
 from .scipy_stats import from_scipy, is_frozen
 
 DEFAULT_BUDGET = 1_000_000
@@ -167,6 +167,8 @@ def base_submission(
             config[name] = _members(name, a[name])
     if a["scenarios"] is not None:
         config["scenarios"] = scenarios_of(a["scenarios"], distribution_of)
+    if a["epistemic"] is not None:
+        config["epistemic"] = epistemic_of(a["epistemic"])
     if correlations:
         config["correlations"] = [{"parameters": [first, second], "rank": rank} for first, second, rank in correlations]
     judgement = judgement_of(a["requirements"] or None, a["outputs"], a["labels"])

@@ -41,6 +41,7 @@ class StudyDescription:
         replicates: Optional[int] = None,
         correlations: Optional[Mapping[Tuple[str, str], float]] = None,
         scenarios: Optional[Mapping[str, Any]] = None,
+        epistemic: Optional[Mapping[str, Any]] = None,
         requirements: Sequence[Union[Requirement, JointRequirement]] = (),
         outputs: Optional[Mapping[str, str]] = None,
         histories: Sequence[Mapping[str, Any]] = (),
@@ -94,8 +95,9 @@ class StudyDescription:
 
     @property
     def cells(self) -> int:
-        """The number of cells of its scenarios, each of which has `runs` runs; 1 without scenarios."""
-        return cells_of(self._submission["config"].get("scenarios") or {})
+        """The number of cells of its scenarios and epistemic inputs, each of which has `runs` runs; 1 without any."""
+        config = self._submission["config"]
+        return cells_of(config.get("scenarios") or {}, config.get("epistemic") or {})
 
     @property
     def pairs(self) -> List[Tuple[str, str]]:

@@ -38,10 +38,40 @@ def _skipped(entries: Any) -> List[Dict[str, str]]:
     return [{str(axis): str(level) for axis, level in one.items()} for one in entries]
 
 
-def cells_of(scenarios: Mapping[str, Any]) -> int:
-    """How many cells scenarios have; 1 where there are none."""
+def epistemic_of(epistemic: Any) -> Dict[str, Any]:
+    """The epistemic inputs as a submission has them. Raises TypeError that names the input."""
+    if not isinstance(epistemic, Mapping):
+        raise TypeError(f"epistemic must be a mapping of inputs to intervals, not {epistemic!r}")
+    made: Dict[str, Any] = {}
+    for name, one in epistemic.items():
+        if not isinstance(one, Mapping) or set(one) != {"interval", "levels"}:
+            raise TypeError(f"epistemic[{name!r}] must be {{'interval': [least, greatest], 'levels': 5}}, not {one!r}")
+        interval = one["interval"]
+        if isinstance(interval, str) or len(interval) != 2:
+            raise TypeError(f"epistemic[{name!r}]['interval'] must be two numbers, not {interval!r}")
+        made[str(name)] = {"interval": [float(end) for end in interval], "levels": int(one["levels"])}
+    return made
+
+
+def _levels_of(one: Mapping[str, Any]) -> List[float]:
+    (least, greatest), levels = one["interval"], one["levels"]
+    return [greatest if at == levels - 1 else least + (greatest - least) * at / (levels - 1) for at in range(levels)]
+
+
+def _is_level(level: Any, written: str) -> bool:
+    if not isinstance(level, float):
+        return bool(written == level)
+    try:
+        return float(written) == level
+    except ValueError:
+        return False
+
+
+def cells_of(scenarios: Mapping[str, Any], epistemic: Mapping[str, Any]) -> int:
+    """How many cells scenarios and epistemic inputs have; 1 where there are none."""
+    scenarios = {**scenarios, **{name: _levels_of(one) for name, one in epistemic.items()}}
     axes = [name for name in scenarios if name != "skip"]
     skipped = scenarios.get("skip", ())
     cells = itertools.product(*(scenarios[axis] for axis in axes))
     levels = (dict(zip(axes, cell)) for cell in cells)
-    return sum(1 for one in levels if not any(all(one.get(axis) == level for axis, level in it.items()) for it in skipped))
+    return sum(1 for one in levels if not any(all(_is_level(one.get(axis), level) for axis, level in it.items()) for it in skipped))

@@ -37,6 +37,7 @@ class Study(StudyDescription):
         and which `stop_when="precise"` needs.
     scenarios: axis -> level -> the inputs that it replaces, e.g. `{"wind": {"calm": {}, "storm": {"gust": sb.normal(20, 4)}}}`; `skip`: a list of
         combinations to leave out. Every cell has `runs` runs with the same random numbers, and requirements are judged in each. See docs/scenarios.md.
+    epistemic: input -> its interval, for inputs that are unknown and not random, e.g. `{"cd_bias": {"interval": [-0.1, 0.1], "levels": 5}}`.
     correlations: pair of names -> Spearman rank correlation in (-1, 1).
     stop_when: `precise`: the study stops when every `Precision` of `precision` is reached; `settled`: when every requirement is settled.
     requirements, early_termination, telemetry, policy: see the classes. outputs: name -> units, for display.

@@ -141,7 +141,8 @@ export const diffCommand = (): Command =>
 
 const MOST_CHANGES = 20;
 
-function comparisonLines(answer: StudyComparison, options: TableOptions): string[] {
+/** The lines of a comparison, of two studies or of two levels of one. */
+export function comparisonLines(answer: StudyComparison, options: TableOptions): string[] {
   const changes = answer.configuration_changes.slice(0, MOST_CHANGES).map(({ pointer, before, after }) => {
     const [from, to] = [before, after].map((it) => (it === undefined ? 'absent' : JSON.stringify(it)));
     return `changed: ${printable(`${pointer}: ${from} -> ${to}`, 200)}`;

@@ -65,7 +65,8 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
   } = presentation;
   const isComparison = question.other !== undefined;
   const mayBeAlone = isComparison && IsOptional(question.query['with']!);
-  const { with: _, ...own } = question.query;
+  // Two levels of one study are compared by `simbatch compare --level`.
+  const { with: _, level: __, ...own } = question.query;
   const { placed, options } = queryOptions(isComparison ? own : question.query, flags, alsoPlaced);
   const command = sourceCommand(name, summary);
   if (isComparison)

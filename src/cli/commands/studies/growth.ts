@@ -19,7 +19,9 @@ import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from 
 import { runsWhere, whereOption } from '../../selection/selected-runs.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
-import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { note, writeJson, writeLine, writeText } from '../../terminal/output.ts';
+import { tableOptions } from '../../terminal/table.ts';
+import { comparisonLines } from '../analysis/causes.ts';
 import { watchBatch } from './watch.ts';
 import { Option } from 'commander';
 
@@ -124,16 +126,41 @@ export function rerunCommand(): Command {
 export function compareCommand(): Command {
   const command = clientCommand(
     'compare',
-    'run a whole study again under another version, to compare the two',
+    'run a whole study again under another version, to compare the two; with --level, compare two levels of its scenarios',
     CREATED,
-  ).argument('<study>', BATCH_ARGUMENT);
-  return creating(versioned(command)).action((reference: string, flags: CreateFlags & VersionFlags) =>
-    create(reference, flags, async (client, batchId, options) => {
-      const request: RerunRequest = { relation: 'comparison', ...versions(flags), ...given({ name: flags.name }) };
-      const answer = await client.rerunBatch(batchId, request, options);
-      return { answer, lines: submitted(batchId, answer) };
-    }),
+  )
+    .argument('<study>', BATCH_ARGUMENT)
+    .option('--level <axis:level>', 'compare this level of an axis, such as wind:calm, and run nothing')
+    .option('--with <axis:level>', 'with --level: another level of the axis, such as wind:storm');
+  return creating(versioned(command)).action(
+    async (reference: string, flags: CreateFlags & VersionFlags & LevelFlags) => {
+      if (flags.level !== undefined || flags.with !== undefined) return compareLevels(reference, flags);
+      return create(reference, flags, async (client, batchId, options) => {
+        const request: RerunRequest = { relation: 'comparison', ...versions(flags), ...given({ name: flags.name }) };
+        const answer = await client.rerunBatch(batchId, request, options);
+        return { answer, lines: submitted(batchId, answer) };
+      });
+    },
   );
+}
+
+interface LevelFlags {
+  level?: string;
+  with?: string;
+}
+
+/** Prints the differences of two levels of an axis of scenarios. */
+async function compareLevels(reference: string, flags: CreateFlags & VersionFlags & LevelFlags): Promise<void> {
+  const { level, with: other } = flags;
+  if (level === undefined || other === undefined)
+    throw new Failure(
+      EXIT.usage,
+      '--level and --with are two levels of one axis: give both, such as --level wind:calm --with wind:storm',
+    );
+  const client = await connect(flags);
+  const answer = await client.analysis.ask('compare', await resolveBatch(client, reference), { level, with: other });
+  if (flags.output === 'json') await writeJson(answer);
+  else await writeText(comparisonLines(answer, tableOptions('table')));
 }
 
 const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' | 'container_image'> =>

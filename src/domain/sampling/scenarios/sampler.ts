@@ -2,6 +2,7 @@
 import { distributionEntry, quantileFunction } from '../../../base/distributions/table.ts';
 import type { BatchConfig, DistributionType, Scenario } from '../../../contract/types.ts';
 import { axesOf, Cells, levelsOf } from '../../scenarios/cells.ts';
+import { scenariosOf } from '../../scenarios/epistemic.ts';
 import { declaredDispersions, distributionOf } from '../../scenarios/overrides.ts';
 import { type Sampler, withMembers } from '../run-values.ts';
 
@@ -17,7 +18,7 @@ interface Column {
   levels: readonly (Cell | undefined)[];
 }
 
-type Config = Pick<BatchConfig, 'dispersions' | 'scenarios'>;
+type Config = Pick<BatchConfig, 'dispersions' | 'scenarios' | 'epistemic'>;
 
 const argumentOf = (distribution: DistributionType) => distributionEntry(distribution.type)?.argument;
 
@@ -34,7 +35,9 @@ export function sharedDispersions(config: Config): BatchConfig['dispersions'] {
 }
 
 /** The distributions of a parameter in all cells. */
-function allOf({ dispersions, scenarios = {} }: Config, parameter: string): DistributionType[] {
+function allOf(config: Config, parameter: string): DistributionType[] {
+  const { dispersions } = config;
+  const scenarios = scenariosOf(config) ?? {};
   const declared = Object.hasOwn(dispersions, parameter) ? [dispersions[parameter]!.distribution] : [];
   const replaced = axesOf(scenarios).flatMap(({ name }) =>
     Object.values(levelsOf(scenarios, name)).flatMap((it) =>
@@ -58,7 +61,7 @@ export class ScenarioSampler implements Sampler {
 
   /** `shared`: the sampler of one cell, of `sharedDispersions`. */
   constructor(config: Config, shared: Sampler) {
-    this.#cells = new Cells(config.scenarios);
+    this.#cells = new Cells(scenariosOf(config));
     this.#shared = shared;
     this.names = shared.names;
     this.axes = this.#cells.axes.map(({ name }) => name);
@@ -120,7 +123,9 @@ export class ScenarioSampler implements Sampler {
   }
 }
 
-function columnOf({ dispersions, scenarios = {} }: Config, cells: Cells, parameter: string): Column {
+function columnOf(config: Config, cells: Cells, parameter: string): Column {
+  const { dispersions } = config;
+  const scenarios = scenariosOf(config) ?? {};
   const declared = Object.hasOwn(dispersions, parameter) ? howOf(dispersions[parameter]!.distribution) : undefined;
   for (const [axis, { name, levels }] of cells.axes.entries()) {
     const overrides = levelsOf(scenarios, name);

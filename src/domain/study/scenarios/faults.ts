@@ -4,11 +4,12 @@ import { member } from '../../../base/json/member.ts';
 import { pointerToken } from '../../../base/json/json-pointer.ts';
 import { RUN_COLUMN_NAMES } from '../../../contract/enums.ts';
 import { INT32_MAX, LIMITS } from '../../../contract/limits.ts';
-import type { BatchConfig, Fault, Scenario, Scenarios } from '../../../contract/types.ts';
+import type { BatchConfig, Epistemic, Fault, Scenario, Scenarios } from '../../../contract/types.ts';
 import { MAX_RANGES, countOf } from '../../runs/run-ranges.ts';
 import { RunSelection, beyondDesign } from '../../runs/run-selection.ts';
 import { distributionFaults, dispersionFaults } from '../../sampling/dispersions.ts';
 import { axesOf, Cells, combinationsOf, levelsOf, SKIP, type Axis } from '../../scenarios/cells.ts';
+import { epistemicFaults, isReadableEpistemic, scenariosOf } from '../../scenarios/epistemic.ts';
 import { requirementFaults, weightlessFaults } from './requirement-faults.ts';
 import { declaredDispersions, distributionOf } from '../../scenarios/overrides.ts';
 
@@ -57,16 +58,27 @@ const EXCLUDED: readonly { path: readonly string[]; is?: (value: unknown) => boo
 /** Returns these faults of a presumed BatchSubmission; members of an undocumented shape are skipped. */
 export function scenarioFaults(submission: unknown): Fault[] {
   const config = member(submission, 'config');
-  const scenarios = member(config, 'scenarios');
+  const [own, epistemic] = [member(config, 'scenarios'), member(config, 'epistemic')];
   const requirements = member(submission, 'requirements');
-  if (scenarios === undefined) return [...withoutScenarios(config), ...requirementFaults(requirements, [])];
-  if (!isReadable(scenarios)) return [];
+  if (own === undefined && epistemic === undefined)
+    return [...withoutScenarios(config), ...requirementFaults(requirements, [])];
+  if (own !== undefined && !isReadable(own)) return [];
+  if (epistemic !== undefined && !isReadableEpistemic(epistemic)) return [];
+  const intervals = epistemic === undefined ? [] : epistemicFaults(epistemic, own ?? {});
+  if (intervals.length > 0) return intervals;
+  const scenarios = scenariosOf({ scenarios: own, epistemic })!;
   const axes = axesOf(scenarios);
-  const faults = [...excluded(submission), ...axesFaults(scenarios, axes), ...requirementFaults(requirements, axes)];
-  if (faults.length > 0) return faults;
+  const placed = (faults: readonly Fault[]): Fault[] =>
+    faults.map((it) => ({ ...it, pointer: pointerOf(it.pointer, own, epistemic) }));
+  const faults = [
+    ...excluded(submission),
+    ...axesFaults(scenarios, axes),
+    ...requirementFaults(requirements, axes, epistemic !== undefined),
+  ];
+  if (faults.length > 0) return placed(faults);
   const sizes = sizeFaults(scenarios, axes, submission);
-  if (sizes.length > 0) return sizes;
-  return isDesign(config) ? [...overrideFaults(config, axes), ...unionFaults(config)] : [];
+  if (sizes.length > 0) return placed(sizes);
+  return isDesign(config) ? placed([...overrideFaults(config, scenarios, axes), ...unionFaults(config)]) : [];
 }
 
 function withoutScenarios(config: unknown): Fault[] {
@@ -90,7 +102,7 @@ const isReadable = (scenarios: unknown): scenarios is Scenarios =>
       : isObject(axis) && Object.values(axis).every((it) => isObject(it) && Object.values(it).every(isOverride)),
   );
 
-const isDesign = (config: unknown): config is BatchConfig & { scenarios: Scenarios } =>
+const isDesign = (config: unknown): config is BatchConfig =>
   isObject(member(config, 'dispersions')) &&
   isObject(member(config, 'monte_carlo')) &&
   Object.values(member(config, 'dispersions') as object).every(
@@ -223,13 +235,20 @@ function selectionFaults(monteCarlo: unknown, runs: number, cells: number): Faul
   return detail === undefined ? [] : [{ pointer, detail }];
 }
 
+/** The pointer of a fault, whose axis may be an epistemic input. */
+function pointerOf(pointer: string, own: Scenarios | undefined, epistemic: Epistemic = {}): string {
+  const name = Object.keys(epistemic).find((it) => `${pointer}/`.startsWith(`${AT}${pointerToken(it)}/`));
+  if (name !== undefined) return `/config/epistemic${pointerToken(name)}`;
+  return own === undefined && pointer === AT ? '/config/epistemic' : pointer;
+}
+
 /** The faults of what levels make of inputs, each alone. */
-function overrideFaults(config: BatchConfig & { scenarios: Scenarios }, axes: readonly Axis[]): Fault[] {
+function overrideFaults(config: BatchConfig, scenarios: Scenarios, axes: readonly Axis[]): Fault[] {
   const faults: Fault[] = [];
   const owners = new Map<string, string>();
   const correlated = new Set((config.correlations ?? []).flatMap((it) => it.parameters));
   for (const { name: axis } of axes) {
-    for (const [level, overrides] of Object.entries(levelsOf(config.scenarios, axis))) {
+    for (const [level, overrides] of Object.entries(levelsOf(scenarios, axis))) {
       for (const [parameter, override] of Object.entries(overrides)) {
         const pointer = AT + [axis, level, parameter].map(pointerToken).join('');
         const owner = owners.get(parameter) ?? axis;
@@ -259,7 +278,7 @@ function overrideFaults(config: BatchConfig & { scenarios: Scenarios }, axes: re
 }
 
 /** The faults of the parameters of all cells together: names that levels add, and their number. */
-function unionFaults(config: BatchConfig & { scenarios: Scenarios }): Fault[] {
+function unionFaults(config: BatchConfig): Fault[] {
   const { dispersions, monte_carlo } = config;
   const union = declaredDispersions(config);
   const names = Object.keys(union);

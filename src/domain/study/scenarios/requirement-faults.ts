@@ -5,12 +5,12 @@ import type { Fault, Requirement } from '../../../contract/types.ts';
 import { type Axis, type Cells, weightsOf } from '../../scenarios/cells.ts';
 
 /** The faults of presumed requirements. `axes`: of the study, none without scenarios. */
-export function requirementFaults(requirements: unknown, axes: readonly Axis[]): Fault[] {
+export function requirementFaults(requirements: unknown, axes: readonly Axis[], isEpistemic = false): Fault[] {
   if (!Array.isArray(requirements)) return [];
-  return requirements.flatMap((it, index) => faultsOf(it, axes, `/requirements/${index}`));
+  return requirements.flatMap((it, index) => faultsOf(it, axes, `/requirements/${index}`, isEpistemic));
 }
 
-function faultsOf(requirement: unknown, axes: readonly Axis[], pointer: string): Fault[] {
+function faultsOf(requirement: unknown, axes: readonly Axis[], pointer: string, isEpistemic: boolean): Fault[] {
   const rule = member(requirement, 'in');
   const weights = member(requirement, 'weights');
   if (axes.length === 0) {
@@ -26,6 +26,11 @@ function faultsOf(requirement: unknown, axes: readonly Axis[], pointer: string):
     return weights === undefined ? [] : [{ pointer: `${pointer}/weights`, detail }];
   }
   const faults: Fault[] = [];
+  if (isEpistemic) {
+    const detail =
+      'is "pooled", and an epistemic input is not random, so that its levels have no weights; give each or worst';
+    faults.push({ pointer: `${pointer}/in`, detail });
+  }
   if (member(requirement, 'terminated') === 'exclude') {
     const detail = 'is "exclude", and a pooled share has every cell of every sample; give fail or unknown';
     faults.push({ pointer: `${pointer}/terminated`, detail });

@@ -4,7 +4,7 @@ import { type Condition, readCondition } from '../../../../analysis/export/condi
 import { readSort, type SortKey } from '../../../../analysis/export/order.ts';
 import type { OutputTypes } from '../../../../analysis/export/output-types.ts';
 import { describedOutputs } from '../../../../domain/runs/described-outputs.ts';
-import { axesOf } from '../../../../domain/scenarios/cells.ts';
+import { cellsOf } from '../../../../domain/scenarios/cells.ts';
 import { declaredDispersions } from '../../../../domain/scenarios/overrides.ts';
 import type { TableRequest } from '../../table-request.ts';
 import type { Member } from './members.ts';
@@ -28,7 +28,7 @@ export function planOf(members: readonly Member[], types: OutputTypes, request: 
     for (const [name, it] of Object.entries(describedOutputs(submission))) outputs.set(name, { name, ...it });
   }
   const hasRounds = members.every(({ rounds }) => rounds !== undefined);
-  const axes = axesOf(members[0]?.submission.config.scenarios ?? {}).map(({ name }) => name);
+  const axes = (cellsOf(members[0]?.submission.config ?? {})?.axes ?? []).map(({ name }) => name);
   const all = allColumns({
     parameters: [...parameters.values()],
     outputs: [...outputs.values()],
