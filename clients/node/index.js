@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isUnread, NotedParameters, RunConfigError } from './parameters.js';
+import { isUnread, NotedParameters, RunConfigError, variable } from './parameters.js';
 import { connectTelemetry } from './telemetry.js';
 
 export { RunConfigError };
@@ -83,18 +83,17 @@ let current;
 
 export function run({ defaults } = {}) {
   if (current) return current;
-  const path = process.env.SVC_RUN_CONFIG;
+  const path = variable('RUN_CONFIG');
   if (!path && !defaults) throw new RunConfigError(BY_HAND);
   const isFirst = path !== undefined && isUnread(path);
   const config = path ? readRunConfig(path) : { run_id: 0, parameters: {}, metadata: {} };
   const given = Object.keys(config.parameters);
   if (defaults) config.parameters = withDefaults(config.parameters, defaults);
-  const outputDir = resolve(process.env.SVC_OUTPUT_DIR || 'output');
+  const outputDir = resolve(variable('OUTPUT_DIR') || 'output');
   mkdirSync(outputDir, { recursive: true });
   const parameters = new NotedParameters(config.parameters, given);
   if (isFirst) parameters.watch(path, outputDir);
-  const { SVC_TELEMETRY_URL: url, SVC_TELEMETRY_TOKEN: token } = process.env;
-  current = new Run(config, parameters.values, outputDir, url, token);
+  current = new Run(config, parameters.values, outputDir, variable('TELEMETRY_URL'), variable('TELEMETRY_TOKEN'));
   return current;
 }
 

@@ -15,6 +15,20 @@ export class RunConfigError extends Error {
   name = 'RunConfigError';
 }
 
+/**
+ * The value of a variable, which has two names: `SIMBATCH_NAME`, and that of the run contract. Undefined where neither is set.
+ * `src/base/text/variables.ts` has the same rule.
+ */
+export function variable(name) {
+  const { [`SIMBATCH_${name}`]: first, [`SVC_${name}`]: second } = process.env;
+  // The values may be secrets.
+  if (first && second && first !== second)
+    throw new RunConfigError(
+      `the environment is ambiguous: SIMBATCH_${name} and SVC_${name} are two names of one setting and have different values; unset one of them`,
+    );
+  return first || second;
+}
+
 /** Whether nothing has read the run configuration, as far as its file system says. */
 export function isUnread(path) {
   try {

@@ -1,6 +1,7 @@
 /** The program: its commands, loaded when they are called, so that it starts fast, and its exit code. */
 import { Command, Help, Option } from 'commander';
 import { packageVersion } from '../base/package.ts';
+import { bothNames, shownNames } from '../base/text/variables.ts';
 import { COMMANDS } from './command-table.ts';
 import { EXAMPLES } from './examples.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -21,10 +22,13 @@ export async function buildProgram(args: readonly string[], everything = false):
     .version(packageVersion, '-V, --version')
     .showHelpAfterError(wantsJson(args) ? false : '(simbatch --help lists the commands and options)')
     .addHelpText('after', '\n`simbatch COMMAND --help`: options, examples; `simbatch help --all`: the rest.')
-    .configureHelp({ formatHelp: (command, helper) => formatHelp(command, helper, wantsAll(args)) })
+    .configureHelp({
+      formatHelp: (command, helper) => formatHelp(command, helper, wantsAll(args)),
+      optionDescription: (option) => shownNames(Help.prototype.optionDescription.call(new Help(), option)),
+    })
     .configureOutput({
       outputError: (text, put) => {
-        if (!wantsJson(args)) put(text.replace(/^error: /, 'simbatch: '));
+        if (!wantsJson(args)) put(bothNames(text).replace(/^error: /, 'simbatch: '));
       },
     })
     .exitOverride()

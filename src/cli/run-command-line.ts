@@ -1,5 +1,6 @@
 /** Runs one command line of a program: its exit code, and on failure the lines on stderr. */
 import { CommanderError } from 'commander';
+import { bothNames, useContractNames } from '../base/text/variables.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /**
@@ -8,6 +9,8 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
  */
 export async function runCommandLine(name: string, execute: () => Promise<void>, isJson = false): Promise<ExitCode> {
   try {
+    const fault = useContractNames(process.env);
+    if (fault !== undefined) throw new (await import('./failure.ts')).Failure(EXIT.usage, fault);
     await execute();
     return (process.exitCode ?? EXIT.ok) as ExitCode;
   } catch (error) {
@@ -22,7 +25,9 @@ async function printProblem(error: unknown): Promise<ExitCode> {
   const { Failure } = await import('./failure.ts');
   const { problemOf } = await import('./terminal/failure-text.ts');
   const isUsage = error instanceof CommanderError;
-  const problem = problemOf(isUsage ? new Failure(EXIT.usage, error.message.replace(/^error: /, '')) : error);
+  const problem = problemOf(
+    isUsage ? new Failure(EXIT.usage, bothNames(error.message).replace(/^error: /, '')) : error,
+  );
   process.stderr.write(`${JSON.stringify(problem)}\n`);
   return problem.exit_code;
 }

@@ -271,7 +271,7 @@ export function endpointFault(endpoint: string): { why: string; isSecret: boolea
   if (!URL.canParse(endpoint)) return fault('is not an address; give one');
   const url = new URL(endpoint);
   if (url.username !== '' || url.password !== '') {
-    const why = 'must not carry a user name or password; the credential is given by SVC_TOKEN';
+    const why = 'must not carry a user name or password; the credential is given by SIMBATCH_TOKEN';
     return { why, isSecret: true };
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return fault('must begin with http:// or https://');

@@ -1,9 +1,7 @@
 /** Studies that a runner refuses by its own settings: variables of `container.environment` and images. A runner states the settings when it registers. */
 import type { RunnerCapabilities } from '../contract/types.ts';
 import { imageOf } from './study/container-image.ts';
-
-/** The prefix of the run contract and of the runner's own settings: no study sets such a variable. */
-export const RESERVED = 'SVC_';
+import { isOwnVariable } from '../base/text/variables.ts';
 
 /** Variables that a study may set in `container.environment`: names of its own, and how many threads a library takes. Each runner allows these. */
 export const ALLOWED: readonly string[] = [
@@ -61,7 +59,7 @@ export function refusalsOf(
   const variables =
     wish.environment === null || names === undefined
       ? []
-      : Object.keys(wish.environment).filter((it) => it.startsWith(RESERVED) || !matchesAny(it, names));
+      : Object.keys(wish.environment).filter((it) => isOwnVariable(it) || !matchesAny(it, names));
   const wanted = imageOf(wish.image);
   const isImageRefused =
     runtime !== undefined && wanted !== undefined && images !== undefined && !matchesAny(wanted, images);

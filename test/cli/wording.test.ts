@@ -104,7 +104,7 @@ describe('cli/failure', () => {
       'no token',
       new ApiError(401, 'unauthenticated', 'no credentials'),
       77,
-      ['no credentials; set SVC_TOKEN to a token of this coordinator'],
+      ['no credentials; set SIMBATCH_TOKEN to a token of this coordinator'],
     ],
     ['stopping', new ApiError(503, 'unavailable', 'stopping'), 69, ['stopping']],
     ['fault', new ApiError(500, 'internal', 'a fault'), 1, ['a fault']],
@@ -113,7 +113,7 @@ describe('cli/failure', () => {
       new UnreachableError('http://x', 'refused'),
       69,
       [
-        'cannot reach the coordinator at http://x: refused; start it with `simbatch serve`, or name another with --endpoint or SVC_ENDPOINT',
+        'cannot reach the coordinator at http://x: refused; start it with `simbatch serve`, or name another with --endpoint or SIMBATCH_ENDPOINT',
       ],
     ],
     [

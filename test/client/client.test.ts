@@ -210,7 +210,7 @@ describe('client/client', () => {
   const endpoints: [endpoint: string, message: RegExp][] = [
     ['coordinator', /is not an address/],
     ['ftp://x', /must begin with http/],
-    ['http://u:secret@x', /SVC_TOKEN/],
+    ['http://u:secret@x', /SIMBATCH_TOKEN/],
     ['http://x/?a=1', /must not have a query/],
   ];
   for (const [endpoint, message] of endpoints) {

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence
 
+from ._variables import variable
+
 if TYPE_CHECKING:
     import pandas as pandas_types
 
@@ -48,5 +50,5 @@ class ParentRun:
 
 def parent_of(environment: "os._Environ[str]" = os.environ) -> Optional[ParentRun]:
     """The run of SVC_PARENT_DIR and SVC_PARENT_RESULT; None where they are not set."""
-    directory, result = environment.get("SVC_PARENT_DIR"), environment.get("SVC_PARENT_RESULT")
+    directory, result = variable("PARENT_DIR", environment), variable("PARENT_RESULT", environment)
     return ParentRun(Path(directory), Path(result)) if directory and result else None

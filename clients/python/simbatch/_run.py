@@ -18,6 +18,7 @@ from ._checkpoint import Checkpoint
 from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
 from ._parent import ParentRun, parent_of
 from ._telemetry import FORKED, Sender, connect, say
+from ._variables import variable
 
 _BY_HAND = (
     "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
@@ -81,7 +82,7 @@ class Run:
     @property
     def attempt(self) -> int:
         """Which attempt at the run this is, from 1."""
-        return int(os.environ.get("SVC_ATTEMPT") or 1)
+        return int(variable("ATTEMPT") or 1)
 
     @property
     def parent(self) -> Optional[ParentRun]:
@@ -104,7 +105,7 @@ class Run:
         It is removed when the run has ended. Where none is kept, `load` returns None and `save` does nothing.
         """
         if self._checkpoint is None:
-            directory = os.environ.get("SVC_CHECKPOINT_DIR")
+            directory = variable("CHECKPOINT_DIR")
             self._checkpoint = Checkpoint(Path(directory) if directory else None)
         return self._checkpoint
 
@@ -243,7 +244,7 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
     global _current
     if _current is None:
         place = _place
-        path = os.environ.get("SVC_RUN_CONFIG") if place is None else place.config_path
+        path = variable("RUN_CONFIG") if place is None else place.config_path
         if not path and defaults is None:
             raise RunConfigError(_BY_HAND)
         found = unread(path) if path and place is None else None
@@ -263,13 +264,13 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
             # An interpreter that executes run after run asks for the look-ups itself.
             if _given is None:
                 atexit.register(reads.write, os.fspath(output_dir))
-        telemetry = os.environ.get("SVC_TELEMETRY_URL"), os.environ.get("SVC_TELEMETRY_TOKEN")
+        telemetry = variable("TELEMETRY_URL"), variable("TELEMETRY_TOKEN")
         _current = Run(config, output_dir, *telemetry, reads, place)
     return _current
 
 
 def _output_dir() -> Path:
-    path = Path(os.environ.get("SVC_OUTPUT_DIR") or "output")
+    path = Path(variable("OUTPUT_DIR") or "output")
     if _given is None or not path.is_absolute():
         path = path.resolve()
         path.mkdir(parents=True, exist_ok=True)

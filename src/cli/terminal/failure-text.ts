@@ -114,11 +114,11 @@ export function describeFailure(error: unknown, debug = false): FailureReport {
     const start = existsSync(data)
       ? `simbatch serve --data-dir ${data}\`, for the studies of this folder,`
       : 'simbatch serve`,';
-    const remedy = `start it with \`${start} or name another with --endpoint or SVC_ENDPOINT`;
+    const remedy = `start it with \`${start} or name another with --endpoint or SIMBATCH_ENDPOINT`;
     return { exitCode: EXIT.unavailable, lines: [`${printable(error.message)}; ${remedy}`] };
   }
   if (error instanceof ApiError) {
-    const hint = error.status === 401 ? '; set SVC_TOKEN to a token of this coordinator' : '';
+    const hint = error.status === 401 ? '; set SIMBATCH_TOKEN to a token of this coordinator' : '';
     return {
       exitCode: exitCodeOfStatus(error.status),
       lines: [

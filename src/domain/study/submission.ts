@@ -18,6 +18,7 @@ import { correlationFaults, dispersionFaults } from '../sampling/dispersions.ts'
 import { replicateFaults } from '../sampling/replicates.ts';
 import { saltelliFaults } from '../sampling/designs/saltelli.ts';
 import { scenarioFaults } from './scenarios/faults.ts';
+import { CONTRACT_PREFIX, isOwnVariable, PREFIX } from '../../base/text/variables.ts';
 import { adaptiveFaults } from './adaptive.ts';
 import type { BatchConfig, Correlation, DispersionConfig, Fault, Requirement } from '../../contract/types.ts';
 
@@ -127,10 +128,10 @@ function environmentFaults(compute: unknown): Fault[] {
   const environment = member(member(compute, 'container'), 'environment');
   if (typeof environment !== 'object' || environment === null) return [];
   return Object.keys(environment)
-    .filter((name) => name.toUpperCase().startsWith('SVC_'))
+    .filter((name) => isOwnVariable(name.toUpperCase()))
     .map((name) => ({
       pointer: `/config/compute/container/environment${pointerToken(name)}`,
-      detail: 'begins with SVC_, which is reserved for the runner; choose another name',
+      detail: `begins with ${name.toUpperCase().startsWith(PREFIX) ? PREFIX : CONTRACT_PREFIX}, which is reserved for the runner; choose another name`,
     }));
 }
 

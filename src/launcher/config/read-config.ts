@@ -145,7 +145,7 @@ class Reading {
         this.fault(`${at}/runner/args/${String(index)}`, `--${option} is given by the launcher`);
     }
     for (const name of Object.keys(queue.runner.environment)) {
-      if (!name.startsWith('SVC_TOKEN')) continue;
+      if (!/^(SVC|SIMBATCH)_TOKEN/.test(name)) continue;
       this.fault(`${at}/runner/environment${pointerToken(name)}`, 'is given by the launcher, one token per allocation');
     }
     for (const other of ENGINES) {

@@ -152,5 +152,5 @@ function noteUnused(settings: Settings, used: ReadonlyMap<string, string>): void
 function missingEntrypoint(name: string, where: string, given: Iterable<string>): string {
   const near = closestMatch(name, given);
   const hint = near === undefined ? '' : ` (${near}_entrypoint is given: did you mean that?)`;
-  return `${where}: engine ${name} has no entrypoint; set ${name}_entrypoint or SVC_RUNNER_${spelling(name)}_ENTRYPOINT${hint}`;
+  return `${where}: engine ${name} has no entrypoint; set ${name}_entrypoint or SIMBATCH_RUNNER_${spelling(name)}_ENTRYPOINT${hint}`;
 }

@@ -1,4 +1,5 @@
 /** Podman and Docker: one command line, a container that is not a descendant of it, images with digests. */
+import { isOwnVariable } from '../../base/text/variables.ts';
 import { deviceVariables } from '../processes/devices.ts';
 import type { RuntimeClient } from './runtime-client.ts';
 import type { ContainerCommand, ContainerRun, ContainerRuntime, ResolvedImage } from './runtime.ts';
@@ -129,8 +130,8 @@ class OciRuntime implements ContainerRuntime {
   commandOf(run: ContainerRun): ContainerCommand {
     const { memoryBytes, cpuMilli } = run.limits;
     const environment = insideVariables(this.name, run);
-    const secrets = Object.entries(environment).filter(([name]) => name.startsWith('SVC_'));
-    const others = Object.entries(environment).filter(([name]) => !name.startsWith('SVC_'));
+    const secrets = Object.entries(environment).filter(([name]) => isOwnVariable(name));
+    const others = Object.entries(environment).filter(([name]) => !isOwnVariable(name));
     return {
       args: [
         'run',

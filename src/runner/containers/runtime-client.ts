@@ -1,6 +1,7 @@
 /** The program of a container runtime, as the runner calls it for questions and orders. */
 import type { Clock } from '../../base/clock.ts';
 import { runProgram, type ProgramResult } from '../../base/programs.ts';
+import { isOwnVariable } from '../../base/text/variables.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -16,7 +17,7 @@ export class RuntimeClient {
 
   /** @param env of the runner */
   constructor(program: string, env: Readonly<Record<string, string | undefined>>, clock: Pick<Clock, 'after'>) {
-    const entries = Object.entries(env).filter(([name, value]) => !name.startsWith('SVC_') && value !== undefined);
+    const entries = Object.entries(env).filter(([name, value]) => !isOwnVariable(name) && value !== undefined);
     this.program = program;
     this.env = Object.fromEntries(entries) as Environment;
     this.#clock = clock;

@@ -2,7 +2,8 @@
  * The environment of a simulation: an allow list of the runner's own variables, and an allow list of those that a study may
  * set. Variables such as PATH, LD_PRELOAD or PYTHONSTARTUP decide which code runs, so neither list is open by default.
  */
-import { ALLOWED, matchesAny, RESERVED } from '../../domain/runner-settings.ts';
+import { ALLOWED, matchesAny } from '../../domain/runner-settings.ts';
+import { CONTRACT_PREFIX, isOwnVariable, PREFIX } from '../../base/text/variables.ts';
 
 /** Variables of the runner that every simulation gets: paths, locale, and the libraries and devices of the machine. */
 export const INHERITED: readonly string[] = [
@@ -37,7 +38,7 @@ export const INHERITED: readonly string[] = [
   'HIP_*',
 ];
 
-/** The variables of the runner that simulations get: `INHERITED` and `further`, never one with the prefix `SVC_`. */
+/** The variables of the runner that simulations get: `INHERITED` and `further`, never one of simbatch. */
 export function inheritedEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   further: readonly string[] = [],
@@ -45,7 +46,7 @@ export function inheritedEnvironment(
   const patterns = [...INHERITED, ...further];
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !name.startsWith(RESERVED) && matchesAny(name, patterns)) kept[name] = value;
+    if (value !== undefined && !isOwnVariable(name) && matchesAny(name, patterns)) kept[name] = value;
   }
   return kept;
 }
@@ -61,7 +62,10 @@ export function environmentFault(
   const allowed = [...ALLOWED, ...further];
   for (const [name, value] of Object.entries(environment ?? {})) {
     const sets = `container.environment sets ${JSON.stringify(name)}`;
-    if (name.startsWith(RESERVED)) return `${sets}: names with ${RESERVED} are reserved for the runner; rename it`;
+    if (isOwnVariable(name)) {
+      const prefix = name.startsWith(PREFIX) ? PREFIX : CONTRACT_PREFIX;
+      return `${sets}: names with ${prefix} are reserved for the runner; rename it`;
+    }
     if (name === '' || /[=\0]/.test(name)) return `${sets}: no environment can hold this name; rename it`;
     if (value.includes('\0')) return `${sets}: its value has a zero byte; remove it`;
     if (!matchesAny(name, allowed)) {

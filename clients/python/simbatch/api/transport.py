@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, unquote_plus, urlencode, urlsplit
 
+from .._variables import variable
 from ..errors import SimbatchError, UnreachableError
 from .answer import Answer
 from .problems import error_of
@@ -48,7 +49,7 @@ class Transport:
         retry_s: float = DEFAULT_RETRY_S,
     ) -> None:
         """See `simbatch.connect`; `token` was read from `token_file`, where both are given. Raises SimbatchError for an address, a token or a CA file that cannot be used."""
-        self.endpoint = (endpoint or os.environ.get("SVC_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        self.endpoint = (endpoint or variable("ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
         self.timeout_s = timeout_s
         self.retry_s = retry_s
         self.on_unreachable: Optional[Callable[[], Optional[str]]] = None
@@ -65,7 +66,7 @@ class Transport:
         if self._token is not None and self._token_file is None and credential(None, None) != self._token:
             raise TypeError(
                 "a connection whose credential was given as token= cannot be pickled, since the pickle would have the credential in it; "
-                "give it as token_file=, SVC_TOKEN or SVC_TOKEN_FILE, or use threads"
+                "give it as token_file=, SIMBATCH_TOKEN or SIMBATCH_TOKEN_FILE, or use threads"
             )
         return _again, (self.endpoint, self._token_file, self._ca_file, self.timeout_s, self.retry_s)
 
@@ -296,10 +297,10 @@ def _seconds(text: Optional[str]) -> float:
 
 
 def credential(token: Optional[str], token_file: Optional[PathLike]) -> Optional[str]:
-    """The first that is given of: `token`, `token_file`, SVC_TOKEN, SVC_TOKEN_FILE. Raises SimbatchError for an unreadable file."""
+    """The first that is given of: `token`, `token_file`, SIMBATCH_TOKEN, SIMBATCH_TOKEN_FILE. Raises SimbatchError for an unreadable file."""
     if token is None and token_file is None:
-        token = os.environ.get("SVC_TOKEN") or None
-        token_file = None if token else os.environ.get("SVC_TOKEN_FILE") or None
+        token = variable("TOKEN") or None
+        token_file = None if token else variable("TOKEN_FILE") or None
     if token is None and token_file is not None:
         try:
             return Path(token_file).read_text(encoding="utf-8").strip()

@@ -31,8 +31,8 @@ def connect(
 ) -> "Coordinator":
     """A coordinator. Nothing is sent before the first question.
 
-    endpoint: its address; by default SVC_ENDPOINT, else http://127.0.0.1:7070. The credential: `token`, `token_file`,
-    SVC_TOKEN or SVC_TOKEN_FILE, the first that is given. ca_file: certificates in PEM for https, besides those of the
+    endpoint: its address; by default SIMBATCH_ENDPOINT, else http://127.0.0.1:7070. The credential: `token`, `token_file`,
+    SIMBATCH_TOKEN or SIMBATCH_TOKEN_FILE, the first that is given. ca_file: certificates in PEM for https, besides those of the
     system; by default NODE_EXTRA_CA_CERTS. timeout_s: time limit of an exchange. retry_s: how long a request that may be
     repeated is repeated while the coordinator is away.
     Raises SimbatchError for an address, a token or a file that cannot be used.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Callable, Optional
 
+from .._variables import variable
 from .execute import load_file
 
-FUNCTION: Optional[Callable[..., Any]] = load_file(os.environ["SVC_FUNCTION"]) if os.environ.get("SVC_FUNCTION") else None
+_PATH = variable("FUNCTION")
+FUNCTION: Optional[Callable[..., Any]] = load_file(_PATH) if _PATH else None
 """None where the variable is not set: an interpreter that waits for its first study."""

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from .._variables import environment_with
 from ..errors import Fault, ProgramNotFoundError, SimbatchError, study_error
 
 HOME_VARIABLE = "SIMBATCH_HOME"
@@ -79,7 +80,7 @@ def simbatch(
         stdout=subprocess.PIPE,
         stderr=_stderr() if show_errors else subprocess.PIPE,
         encoding="utf-8",
-        env=None if env is None else {**os.environ, **env},
+        env=None if env is None else environment_with(env),
     )
 
 

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import IO, Any, Dict, List, Optional, Set
 
+from .._variables import environment_without_settings
 from .files import lock, replace
 from .program import find_program, simbatch
 
@@ -52,7 +53,7 @@ class Child:
         with open(self._folder / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(
                 [*find_program(), *self.arguments],
-                stdin=subprocess.DEVNULL, stdout=stdout, stderr=log, env={**_own_environment(), **self.env},
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=log, env={**environment_without_settings(), **self.env},
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )  # fmt: skip
         self._started, self._asked = time.monotonic(), False
@@ -258,9 +259,6 @@ class Supervisor:
         self._coordinator.end(_LEAVE_S)
 
 
-def _own_environment() -> Dict[str, str]:
-    """The environment without settings of other coordinators and runners."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
 
 
 def _die_with_parent() -> None:

@@ -90,7 +90,7 @@ class Study(StudyDescription):
         number of runs executes the further ones alone. A Latin hypercube gets them as a replicate, since its strata depend on its number of runs. Fewer runs execute nothing.
         Another function, input, method, seed or environment is another study; a line on stderr says what has changed. See docs/members.md.
 
-        endpoint: address of the coordinator; by default SVC_ENDPOINT, else http://127.0.0.1:7070. `connection`: `token`,
+        endpoint: address of the coordinator; by default SIMBATCH_ENDPOINT, else http://127.0.0.1:7070. `connection`: `token`,
         `token_file`, `ca_file` and so on, as `simbatch.connect` takes them.
         again: a new batch even if there is a study of this design.
         Raises StudyError with every fault of the study, ApiError, UnreachableError.

@@ -8,6 +8,7 @@ import type { Log, LogFormat, LogLevel } from '../../../runner/log.ts';
 import type { StartedRunner } from '../../../runner/start.ts';
 import type { Waits } from '../../../runner/waits.ts';
 import { settlesWithin, sleep, systemClock } from '../../../base/clock.ts';
+import { shownNames } from '../../../base/text/variables.ts';
 import { optimizeLater } from '../../../base/optimizer.ts';
 
 /** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
@@ -61,7 +62,7 @@ export function configOptions(names?: readonly FieldName[]): Option[] {
   return FIELDS.filter((field) => names === undefined || names.includes(field.name)).map((field) => {
     const placeholder = field.name === 'entrypoint' ? ' <[engine=]path>' : PLACEHOLDERS[field.kind];
     const fallback = DEFAULTS[field.name];
-    const text = `${field.text}${fallback === undefined ? '' : ` (default: ${fallback})`} [${field.env}]`;
+    const text = `${field.text}${fallback === undefined ? '' : ` (default: ${fallback})`} [${shownNames(field.env)}]`;
     const option = new Option(`--${field.flag}${placeholder}`, text);
     if (field.name !== 'entrypoint') return option;
     return option.argParser((value: string, former: string[] | undefined) => [...(former ?? []), value]);
@@ -101,7 +102,7 @@ export function runnerCommand(): Command {
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
     .addHelpText(
       'after',
-      '\nThe credential comes from --token-file, --token-fd, SVC_TOKEN or systemd.\nSee docs/runner.md.',
+      '\nThe credential comes from --token-file, --token-fd, SIMBATCH_TOKEN or systemd.\nSee docs/runner.md.',
     )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
       optimizeLater(systemClock);
@@ -111,7 +112,8 @@ export function runnerCommand(): Command {
       const { createLog } = await import('../../../runner/log.ts');
       const { startRunner } = await import('../../../runner/start.ts');
       const sources = configSources(options);
-      const exposed = hideVariable(TOKEN_VARIABLE);
+      // The command line has given the token one name in `process.env`; the block that the process was started with has either.
+      const exposed = [TOKEN_VARIABLE, shownNames(TOKEN_VARIABLE)].map(hideVariable).find((it) => it !== undefined);
       delete process.env[TOKEN_VARIABLE];
       const resolved = await resolveHere(sources);
       const format = options.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');

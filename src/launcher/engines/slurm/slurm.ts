@@ -15,6 +15,7 @@ import {
   type Submitted,
 } from '../../engine.ts';
 import type { QueueConfig } from '../../settings.ts';
+import { isOwnVariable } from '../../../base/text/variables.ts';
 import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
 import { readQueue, SQUEUE_FORMAT, SQUEUE_TIMES } from './queue-list.ts';
 import { batchScript, sbatchArguments, type Places } from './script.ts';
@@ -138,7 +139,9 @@ class SlurmEngine implements Engine {
   async #run(command: [string, ...string[]], env: Record<string, string>, input?: string): Promise<ProgramResult> {
     const { clock, env: own, baseDirectory } = this.#context;
     // A runner's variables of an allocation that the launcher itself runs in would be taken over by sbatch.
-    const base = Object.fromEntries(Object.entries(own).filter(([name]) => !/^(SBATCH_|SVC_)/.test(name)));
+    const base = Object.fromEntries(
+      Object.entries(own).filter(([name]) => !name.startsWith('SBATCH_') && !isOwnVariable(name)),
+    );
     try {
       const call = { command, env: { ...base, ...env }, timeoutMs: CALL_MS, cwd: baseDirectory };
       return await runProgram(clock, input === undefined ? call : { ...call, input });

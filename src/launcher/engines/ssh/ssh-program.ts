@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { EngineRefused, EngineUnreachable, oneLine, type EngineContext } from '../../engine.ts';
 import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
+import { isOwnVariable } from '../../../base/text/variables.ts';
 import { answerLines } from './host-list.ts';
 import type { SshHost, SshSection } from './section.ts';
 
@@ -73,7 +74,7 @@ export class SshProgram {
 
   /** Variables of the ssh process: those of the launcher without its own settings and tokens. */
   get environment(): Record<string, string | undefined> {
-    return Object.fromEntries(Object.entries(this.#context.env).filter(([name]) => !name.startsWith('SVC_')));
+    return Object.fromEntries(Object.entries(this.#context.env).filter(([name]) => !isOwnVariable(name)));
   }
 
   /**
