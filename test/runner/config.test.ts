@@ -364,6 +364,13 @@ describe('runner: configuration', () => {
     ['entrypoint: x\nresources: { gpu: -1 }', /that of gpu is -1/],
     ['entrypoint: x\nresources: { gpu: [0, 1] }', /resources/],
     ['entrypoint: x\nresources: gpu=1,gpu=2', /must have each name once; gpu is there twice/],
+    ['entrypoint: x\nresources: { comsol: 10001 }', /amounts from 0 to 10000, .*that of comsol is 10001/],
+    ['entrypoint: x\nresources: comsol=1.5', /that of comsol is "1.5"/],
+    ['entrypoint: x\nresources: gpu=1,', /"" must be the name of a resource/],
+    [
+      `entrypoint: x\nresources: ${Array.from({ length: 33 }, (_, at) => `r${at}=1`).join(',')}`,
+      /must have at most 32 resources/,
+    ],
     ['entrypoint: x\nresources: [gpu]', /resources is .* must be names with amounts/],
     ['entrypoint: x\nonly_with: [GPU]', /only_with is .*"GPU" must be the name of a resource/],
     ['entrypoint:', /:1:1: entrypoint has no value/],

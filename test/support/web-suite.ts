@@ -39,13 +39,17 @@ const LOOK_MS = 30;
 /**
  * Registers the hooks of the suite that is being described; it is skipped without a browser.
  * @param script of the runner; a function where it depends on the server.
+ * @param options of the coordinator and its dashboard.
  */
-export function webSuite(script?: ScriptOptions | ((web: WebServer) => ScriptOptions)): WebSuite {
+export function webSuite(
+  script?: ScriptOptions | ((web: WebServer) => ScriptOptions),
+  options: WebOptions = {},
+): WebSuite {
   let web: WebServer | undefined;
   let runner: ScriptedRunner | undefined;
   const suite = suiteOf(() => web);
   before(async () => {
-    web = await startWeb();
+    web = await startWeb(options);
     if (script === undefined) return;
     runner = await scriptedRunner(web.coordinator, typeof script === 'function' ? script(web) : script);
   });

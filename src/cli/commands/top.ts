@@ -15,6 +15,7 @@ import { formatRate, plural, printable, shortId } from '../terminal/format.ts';
 import type { ListColumn } from '../terminal/list.ts';
 import { Screen } from '../terminal/full-screen.ts';
 import { renderTable, type Column } from '../terminal/table.ts';
+import { poolText } from '../../domain/counted/counts.ts';
 import { runnerColumns } from './pool/runners.ts';
 import { studyColumns } from './studies/studies.ts';
 
@@ -99,12 +100,13 @@ async function view(client: Client, paces: Map<string, EtaEstimator>, width: num
   const columns = studyColumns(now);
   return [
     headOf(client, pool, open.length),
+    ...(pool.site_resources ?? []).map((it) => printable(poolText(it))),
     '',
     ...(rows.length === 0
       ? ['no study is open; submit one with `simbatch submit STUDY`']
       : renderTable(OPEN, rows, { width }).split('\n')),
     ...tableOf('ended', columns, ended, width),
-    ...tableOf('runners', runnerColumns(now), pool.runners, width),
+    ...tableOf('runners', runnerColumns(pool.runners, now), pool.runners, width),
   ];
 }
 

@@ -6,6 +6,7 @@ import { JOB_STATUSES, ROUND_EVENTS } from '../enums.ts';
 import { Job, JobHistory, JobResult } from '../resources/jobs.ts';
 import { shownProperties, storedCount, storedTime } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
+import { SitePool } from '../resources/demand.ts';
 import { Runner } from '../resources/runners.ts';
 
 /** The latest state of a run. Times in ms since the epoch; members without a value are absent. */
@@ -52,6 +53,7 @@ export interface JobData extends Static<typeof JobData> {}
 export const PoolData = Type.Object({
   runners: listOf(ref(Runner), 'Their latest state.'),
   forgotten: Type.Optional(listOf(Type.String(), 'Ids of forgotten runners.')),
+  site_resources: Type.Optional(listOf(ref(SitePool), 'The pools of the coordinator; absent: it holds none.')),
   now: storedTime,
 });
 export interface PoolData extends Static<typeof PoolData> {}

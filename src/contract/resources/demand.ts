@@ -69,6 +69,9 @@ export const SitePool = named(
     name: text('The resource.'),
     total: count('The most that runs of all runners have at once.'),
     used: count('The amount of the runs that runners hold.'),
+    waiting: Type.Optional(
+      count('Number of runs that ask for it and could be claimed now, were it and a runner free; absent: none.'),
+    ),
     batches: listOf(uuid('A study.'), 'The studies of these runs; at most 100 are named.'),
   }),
 );

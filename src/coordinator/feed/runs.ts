@@ -27,7 +27,7 @@ import type { StoreReader } from '../kernel/records/lookup.ts';
 import { storedResult } from '../kernel/records/results.ts';
 
 /** The parts that topics read. */
-export interface TopicParts extends WholeBatchParts, StoreReader {
+export interface TopicParts extends WholeBatchParts, StoreReader, readings.PoolParts {
   roundProgress: RoundProgress;
 }
 

@@ -41,6 +41,7 @@ import {
 import { currentTimeLeft, latestTimeLeft } from './time-left.ts';
 import { decodeRunner, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { SitePools } from '../scheduling/site-pools.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Store } from '../kernel/storage/store.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { readJob, readRunner, type StoreReader } from '../kernel/records/lookup.ts';
@@ -199,10 +200,15 @@ export function runner(parts: { store: Store }, runnerId: string): Runner {
   return toRunner(readRunner(parts.store, runnerId));
 }
 
-export async function runners(
-  parts: { store: Store; share: EventLoopShare; sitePools?: SitePools | undefined },
-  filter: RunnerFilter,
-): Promise<RunnerListResponse> {
+/** `scheduler`: has the runs that wait for the pools of resources. */
+export interface PoolParts {
+  store: Store;
+  share: EventLoopShare;
+  sitePools: SitePools | undefined;
+  scheduler: Pick<Scheduler, 'waiting'>;
+}
+
+export async function runners(parts: PoolParts, filter: RunnerFilter): Promise<RunnerListResponse> {
   const all: Runner[] = [];
   const held: RunnerContext['held'][] = [];
   const { sitePools } = parts;
@@ -232,7 +238,7 @@ export async function runners(
     total_capacity: connected
       .filter((it) => it.status !== 'Maintenance')
       .reduce((sum, it) => sum + usableSlots(it.capabilities, it.slots_lost), 0),
-    ...(sitePools === undefined ? {} : { site_resources: sitePools.shown(held) }),
+    ...(sitePools === undefined ? {} : { site_resources: sitePools.shown(parts.scheduler.waiting(), held) }),
   };
 }
 

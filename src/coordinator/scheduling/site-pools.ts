@@ -10,6 +10,12 @@ import { provides } from '../../domain/scheduling.ts';
 import type { RunnerContext, SitePool, Uuid } from '../../contract/types.ts';
 import type { WorkRequest } from './work-request.ts';
 
+/** Runs of an open batch that a runner could claim now. */
+interface WaitingRuns {
+  context: Pick<BatchContext, 'resources'>;
+  runs: number;
+}
+
 type Held = RunnerContext['held'];
 
 const MOST_NAMED = 100;
@@ -76,23 +82,28 @@ export class SitePools {
     return Math.max(0, runs);
   }
 
-  /** The pools as the API shows them. `held`: of the stored runners. */
-  shown(held: Iterable<Held>): SitePool[] {
-    const pools = Object.entries(this.#totals).map(([name, total]) => ({
-      name,
-      total,
-      used: 0,
-      batches: new Set<Uuid>(),
-    }));
-    for (const attempt of [...held].flat()) {
-      if (attempt.resources === undefined) continue;
-      for (const pool of pools) {
-        const amount = amountOf(attempt.resources, pool.name);
-        pool.used += amount;
-        if (amount > 0 && pool.batches.size < MOST_NAMED) pool.batches.add(batchIdOf(attempt.jobId));
-      }
-    }
-    return pools.map(({ batches, ...pool }) => ({ ...pool, batches: [...batches] }));
+  /**
+   * The pools as the API shows them, in time proportional to the runners and the runs that hold some of a pool.
+   * @param waiting the open batches with runs that could be claimed now
+   * @param held of the stored runners; absent: as of the current turn
+   */
+  shown(waiting: Iterable<WaitingRuns> = [], held: Iterable<Held> = this.#holders()): SitePool[] {
+    const lists = [...held];
+    const asking = [...waiting].filter(({ context }) => context.resources !== undefined);
+    return Object.entries(this.#totals).map(([name, total]) => {
+      const holding = lists
+        .filter((it) => it.length > 0 && has(sumOf(it), name))
+        .flat()
+        .filter((it) => has(it.resources, name));
+      const waits = asking.filter(({ context }) => has(context.resources, name)).reduce((sum, it) => sum + it.runs, 0);
+      return {
+        name,
+        total,
+        used: holding.reduce((sum, it) => sum + amountOf(it.resources, name), 0),
+        ...(waits === 0 ? {} : { waiting: waits }),
+        batches: [...new Set(holding.map((it) => batchIdOf(it.jobId)))].slice(0, MOST_NAMED),
+      };
+    });
   }
 
   /** The use of all resources by the attempts of all runners. */

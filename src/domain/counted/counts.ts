@@ -55,3 +55,18 @@ export const countsText = (counts: Counts): string =>
   Object.entries(counts)
     .map(([name, amount]) => `${name} ${amount}`)
     .join(', ');
+
+/** How much of each resource that a runner has is in use: `1/2 gpu, 0/2 comsol`; empty: it has none. */
+export const useText = (all: Counts | undefined, used: Counts | undefined): string =>
+  Object.entries(all ?? {})
+    .map(([name, total]) => `${amountOf(used, name)}/${total} ${name}`)
+    .join(', ');
+
+/** `comsol 1 of 2 in use, 3 runs wait`: a pool of the coordinator. */
+export const poolText = ({
+  name,
+  used,
+  total,
+  waiting = 0,
+}: Readonly<{ name: string; used: number; total: number; waiting?: number }>): string =>
+  `${name} ${used} of ${total} in use${waiting === 0 ? '' : `, ${waiting} ${waiting === 1 ? 'run waits' : 'runs wait'}`}`;

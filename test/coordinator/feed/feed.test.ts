@@ -3,12 +3,19 @@ import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { changeSetOf } from '../../../src/coordinator/feed/change-set.ts';
 import { Feed } from '../../../src/coordinator/feed/feed.ts';
-import type { RoundEvent } from '../../../src/contract/types.ts';
+import type { BatchSubmission, RoundEvent } from '../../../src/contract/types.ts';
 import { adaptiveStudy } from '../../support/rounds.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
+import { study } from '../../support/studies.ts';
 import { strictFaults } from '../../support/strict-schema.ts';
 import { BatchStatusResponse } from '../../../src/contract/resources/batches.ts';
+
+/** A study of three runs that ask for counted resources. */
+function asking(resources: Record<string, number>): BatchSubmission {
+  const { config, ...rest } = study({ runs: 3 });
+  return { ...rest, config: { ...config, compute: { ...config.compute, resources } } };
+}
 
 interface Message {
   type: string;
@@ -164,5 +171,26 @@ describe('coordinator/feed', () => {
     expect([...(cancel?.cancelledBatches ?? [])]).to.deep.equal([batch]);
     expect([...(deletion?.deletedBatches ?? [])]).to.deep.equal([batch]);
     expect([...(deletion?.batches ?? [])]).to.deep.equal([]);
+  });
+
+  it('shows the pools of resources with each change of their use, also where no runner has changed', async () => {
+    feed.close();
+    scene = await Scene.open({ resources: { comsol: 1 } });
+    feed = new Feed(scene.api);
+    await scene.register('a', { slots: 4 });
+    const messages = await messagesOf('pool');
+    expect(messages[0]?.data['site_resources']).to.deep.equal([{ name: 'comsol', total: 1, used: 0, batches: [] }]);
+    const { batch_id: batch } = await scene.api.submit(asking({ comsol: 1 }));
+    await scene.world.advance(1_000);
+    expect(messages.at(-1)?.data).to.deep.include({
+      runners: [],
+      site_resources: [{ name: 'comsol', total: 1, used: 0, waiting: 3, batches: [] }],
+    });
+    expect(await scene.claim('a', 4)).to.deep.equal([0]);
+    await scene.world.advance(1_000);
+    expect(messages.at(-1)?.data['site_resources']).to.deep.equal([
+      { name: 'comsol', total: 1, used: 1, waiting: 2, batches: [batch] },
+    ]);
+    expect((await scene.api.runners({})).site_resources).to.deep.equal(messages.at(-1)?.data['site_resources']);
   });
 });

@@ -49,12 +49,22 @@ describe('coordinator/scheduling/site-pools', () => {
     expect(pools.hasRoom({ comsol: 1 }, B)).to.equal(true);
   });
 
-  it('shows the use of each pool and by which studies', () => {
-    const all = [held(A, { comsol: 1 }, { gpu: 1 }), held(B, { comsol: 1, gpu: 2 })];
+  it('shows the use of each pool, by which studies, and the runs that wait for it', () => {
+    const all = [held(A, { comsol: 1 }, { gpu: 1 }), [], held(B, { comsol: 2, gpu: 2 }, { comsol: 1 })];
     const pools = new SitePools({ comsol: 5, abaqus: 3 }, () => all);
-    expect(pools.shown(all)).to.deep.equal([
-      { name: 'comsol', total: 5, used: 2, batches: [A, B] },
+    const waiting: { context: { resources?: Record<string, number> }; runs: number }[] = [
+      { context: { resources: { comsol: 2 } }, runs: 3 },
+      { context: { resources: { comsol: 1, gpu: 1 } }, runs: 4 },
+      { context: { resources: { gpu: 1 } }, runs: 10 },
+      { context: {}, runs: 100 },
+    ];
+    expect(pools.shown(waiting)).to.deep.equal([
+      { name: 'comsol', total: 5, used: 4, waiting: 7, batches: [A, B] },
       { name: 'abaqus', total: 3, used: 0, batches: [] },
+    ]);
+    expect(pools.shown([], [held(B, { abaqus: 1 })])).to.deep.equal([
+      { name: 'comsol', total: 5, used: 0, batches: [] },
+      { name: 'abaqus', total: 3, used: 1, batches: [B] },
     ]);
   });
 

@@ -104,6 +104,34 @@ describe('cli: operation', () => {
     expect(all).to.not.have.property('slots_lost');
   });
 
+  it('runners and status show the counted resources of runners and of the site, in use and waited for', async () => {
+    const server = await start('--data-dir', folder, '--resource', 'comsol=2', '--resource', 'abaqus=3');
+    const runner = `${server.url}/runners/lab-1`;
+    await post(`${server.url}/runners`, {
+      id: 'lab-1',
+      instance: 'i',
+      capabilities: { ...capabilities, max_concurrent_jobs: 4, resources: { gpu: 4 } },
+    });
+    const given: any = study({ runs: 5 });
+    given.config.compute.resources = { gpu: 1, comsol: 1 };
+    expect((await post(`${server.url}/jobs`, given)).status).to.equal(200);
+    const claimed = (await (await post(`${runner}/claims`, { instance: 'i', max_jobs: 4 })).json()) as any;
+    expect(claimed.assignments).to.have.length(2);
+    const endpoint = ['--endpoint', server.url];
+    const { stdout } = await simbatch(['runners', ...endpoint]);
+    expect(stdout).to.match(/^RUNNER +STATUS +SLOTS +RESOURCES .*\nlab-1 +Busy +2\/4 +2\/4 gpu /);
+    expect(stdout.trim().split('\n').slice(-3)).to.deep.equal([
+      '1 connected, 0 offline, room for 4 runs at a time',
+      'comsol 2 of 2 in use, 3 runs wait',
+      'abaqus 0 of 3 in use',
+    ]);
+    const listed = JSON.parse((await simbatch(['runners', '-o', 'json', ...endpoint])).stdout);
+    expect(listed.runners[0].resources_used).to.deep.equal({ gpu: 2, comsol: 2 });
+    expect(listed.site_resources[0]).to.deep.include({ name: 'comsol', total: 2, used: 2, waiting: 3 });
+    expect((await simbatch(['runners', '-o', 'csv', ...endpoint])).stdout).to.match(/2\/4 gpu/);
+    expect((await simbatch(['status', ...endpoint])).stdout).to.contain('comsol 2 of 2 in use, 3 runs wait');
+  });
+
   it('prefers flags to the environment, and reports its settings', async () => {
     const env = { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'debug', SVC_PORT: '1' };
     const server = await serving(

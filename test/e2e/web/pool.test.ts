@@ -1,6 +1,7 @@
 /** The pages of the pool in a real browser: lanes of slots, history, the page of a runner. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
+import { shortId } from '../../../src/domain/ids.ts';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
@@ -70,5 +71,41 @@ describe('web: pool', () => {
     const answer = await fetch(`${suite.web.url}/pool/history?${names}`);
     expect(answer.status).to.equal(400);
     expect(((await answer.json()) as { detail: string }).detail).to.match(/names 51 runners; name at most 50/);
+  });
+});
+
+describe('web: pool with counted resources', () => {
+  const suite = webSuite(undefined, { settings: { resources: { comsol: 2 } } });
+
+  it('shows what runners and the site have in use and which runs wait, as it changes', async () => {
+    const { coordinator, url } = suite.web;
+    await coordinator.register({
+      id: 'lab-1',
+      instance: 'i',
+      capabilities: {
+        max_concurrent_jobs: 4,
+        cpu_cores: 0,
+        memory_gb: 0,
+        gpu_available: true,
+        supported_simulation_types: [],
+        resources: { gpu: 4 },
+      },
+    });
+    const { page, errors } = await suite.page();
+    await page.goto(`${url}/#/runners`);
+    await page.getByText('comsol 0 of 2 in use').waitFor();
+    const study = descentStudy('with licences', 5);
+    const { batch_id: id } = await coordinator.submit({
+      ...study,
+      config: { ...study.config, compute: { ...study.config.compute, resources: { gpu: 1, comsol: 1 } } },
+    });
+    await page.getByText('comsol 0 of 2 in use, 5 runs wait').waitFor();
+    await coordinator.claim('lab-1', { instance: 'i', max_jobs: 4, wait_seconds: 0 });
+    await page.getByText('comsol 2 of 2 in use, 3 runs wait').waitFor();
+    await page.getByText('2/4 gpu in use').waitFor();
+    await page.getByRole('link', { name: shortId(id) }).click();
+    await page.waitForURL(`**/#/batches/${id}*`);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
   });
 });

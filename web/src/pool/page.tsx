@@ -11,6 +11,7 @@ import { count } from '../parts/time.tsx';
 import { Capacity } from './capacity.tsx';
 import { Gantt } from './gantt.tsx';
 import { RunnerTable } from './runner-table.tsx';
+import { SiteResources } from './site-resources.tsx';
 
 export function RunnersPage({ query }: { query: URLSearchParams }) {
   const pool = usePool();
@@ -31,6 +32,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
       <Failure what="The pool could not be read." detail={pool.error} />
       {pool.data === undefined && pool.error === undefined && <Waiting what="Reading the pool" />}
       {pool.data !== undefined && runners.length === 0 && <NoRunners />}
+      <SiteResources pools={pool.data?.siteResources ?? []} />
       {runners.length > 0 && (
         <>
           <dl className="stats">

@@ -1,6 +1,7 @@
 /** The table of runners: their runs, draining, resuming, and forgetting. */
 import { useId, useState } from 'react';
 import type { Runner } from '../../../src/contract/types.ts';
+import { useText } from '../../../src/domain/counted/counts.ts';
 import { post, remove } from '../data/api.ts';
 import { Act, Ask, Failure } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
@@ -185,6 +186,7 @@ function RunnerRow({ runner, now, onChange }: RowProps) {
         {able.cpu_cores > 0 ? `${able.cpu_cores} cores` : 'any cores'},{' '}
         {able.memory_gb > 0 ? `${able.memory_gb} GB` : 'any memory'}
         {able.gpu_available && ', GPU'}
+        {able.resources !== undefined && <div>{useText(able.resources, runner.resources_used)} in use</div>}
         <div className="soft">{able.supported_simulation_types.join(', ') || 'any simulation'}</div>
       </td>
       <td className="narrow-hide">

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { RUNNER_STATUSES } from '../../../contract/enums.ts';
 import type { Runner, RunnerListResponse, RunnerStatus } from '../../../contract/types.ts';
+import { poolText, useText } from '../../../domain/counted/counts.ts';
 import { shortCode } from '../../../domain/code-name.ts';
 import { formatDuration, formatTimestamp, plural, printable } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, texts, type ClientFlags } from '../../options.ts';
@@ -20,8 +21,14 @@ interface RunnersFlags extends ClientFlags {
 const declared = (amount: number): number | undefined => (amount === 0 ? undefined : amount);
 const sinceHeartbeat = (it: Runner, nowMs: number): number => Math.max(0, nowMs - Date.parse(it.last_heartbeat)) / 1000;
 
-/** The columns of a runner in lists; `nowMs`: relative times are relative to it. */
-export const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
+/** The keys of columns that lists have where a runner has a value. */
+const OCCASIONAL = ['resources', 'drained_because'];
+
+/** The columns of these runners in lists; `nowMs`: relative times are relative to it. */
+export const runnerColumns = (runners: readonly Runner[], nowMs: number): ListColumn<Runner>[] =>
+  allColumns(nowMs).filter((it) => !OCCASIONAL.includes(it.key) || runners.some((runner) => it.value(runner) !== ''));
+
+const allColumns = (nowMs: number): ListColumn<Runner>[] => [
   { name: 'runner', key: 'runner', value: ({ id }) => id, shrink: 16 },
   { name: 'name', key: 'name', value: ({ name }) => name, wide: true },
   { name: 'status', key: 'status', value: ({ status }) => status, tone: statusTone },
@@ -34,6 +41,7 @@ export const runnerColumns = (nowMs: number): ListColumn<Runner>[] => [
     value: (it) => declared(it.capabilities.memory_gb),
     wide: true,
   },
+  { name: 'resources', key: 'resources', value: resourcesOf, shrink: 10, rank: 2 },
   {
     name: 'simulations',
     key: 'simulations',
@@ -65,13 +73,14 @@ export function runnersCommand(): Command {
       const filters = { '--status': flags.status, '--tag': flags.tag };
       // The answer of the coordinator has the sums of the pool beside the list.
       if (flags.output === 'json') return writeJson(pool);
-      const isDrained = pool.runners.some((it) => drainOf(it) !== '');
       const count = await printList(flags.output, each(pool.runners), {
-        columns: runnerColumns(systemClock.now()).filter((it) => isDrained || it.key !== 'drained_because'),
+        columns: runnerColumns(pool.runners, systemClock.now()),
         nameOf: ({ id }) => id,
         none: emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }),
       });
       if (count > 0) await writeLine(poolLine(pool));
+      if (flags.output === 'table' || flags.output === 'wide')
+        for (const it of pool.site_resources ?? []) await writeLine(poolText(it));
       return undefined;
     });
 }
@@ -91,6 +100,9 @@ function slotsOf({ current_jobs, capabilities, slots_lost, leaving }: Runner): s
   ];
   return `${current_jobs.length - waiting}/${slots}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
+
+/** `1/2 gpu, 0/2 comsol`: in use and there. */
+const resourcesOf = (it: Runner): string => useText(it.capabilities.resources, it.resources_used);
 
 /** The codes of its engines, and `+` after one with changes since its commit: `rocket 9f3c12ab34cd+`. */
 function codeOf({ engines = [] }: Runner): string {

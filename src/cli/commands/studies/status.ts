@@ -24,6 +24,7 @@ import { failureLines, verdictLines, precisionLines } from '../../study/answer-t
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, tookSecs } from '../../progress/outcome.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
+import { poolText } from '../../../domain/counted/counts.ts';
 import { poolLine } from '../pool/runners.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { declaredPrecision, declaredVerdicts } from '../../study/verdicts.ts';
@@ -162,6 +163,7 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   }
   await writeLine(`coordinator  ${client.endpoint}`);
   await writeLine(`runners      ${pool.runners.length === 0 ? 'none has registered' : poolLine(pool)}`);
+  for (const it of pool.site_resources ?? []) await writeLine(`resource     ${poolText(it)}`);
   await writeLine(`studies      ${open.length === 0 ? 'none open' : `${open.length} open`}`);
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;
