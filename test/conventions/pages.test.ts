@@ -7,6 +7,7 @@ import { filesIn, rootFiles } from './files.ts';
 
 /** A person reads the first page to its end. */
 const README_LINES = 130;
+const BENCHMARKS = ['bench/README.md', 'bench/validation/README.md'];
 const OPENING = /^For .+: after it you can .+\.$/;
 
 /** The anchors of the headings, as GitHub makes them; those that repeat get a number. */
@@ -41,7 +42,7 @@ describe('conventions/pages', () => {
   });
 
   it('link to files and headings that exist', () => {
-    const roots = rootFiles('README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md');
+    const roots = rootFiles('README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...BENCHMARKS);
     const all = new Map([...inDocs, ...roots].map(({ path, text }) => [path, text]));
     const broken = [...all].flatMap(([path, text]) =>
       [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([link, file = '', anchor]) => {
