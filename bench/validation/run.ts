@@ -20,7 +20,7 @@ const PAGES = [
   'bench/validation/README.md',
   'docs/analysis.md',
   'docs/precision.md',
-  'docs/rare-events.md',
+  'bench/validation/rare-events.md',
   'docs/histories.md',
 ].map((it) => join(packageRoot, it));
 

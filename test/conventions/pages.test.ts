@@ -7,7 +7,7 @@ import { filesIn, rootFiles } from './files.ts';
 
 /** A person reads the first page to its end. */
 const README_LINES = 130;
-const BENCHMARKS = ['bench/README.md', 'bench/validation/README.md'];
+const BENCHMARKS = ['bench/README.md', 'bench/validation/README.md', 'bench/validation/rare-events.md'];
 const OPENING = /^For .+: after it you can .+\.$/;
 
 /** The anchors of the headings, as GitHub makes them; those that repeat get a number. */
