@@ -16,13 +16,9 @@ import { stoppingCoverage } from './stopping.ts';
 import { markdown, placeOf, withTables } from './tables.ts';
 
 /** The pages; each table has its place in one of them. */
-const PAGES = [
-  'bench/validation/README.md',
-  'docs/analysis.md',
-  'docs/precision.md',
-  'bench/validation/rare-events.md',
-  'docs/histories.md',
-].map((it) => join(packageRoot, it));
+const PAGES = ['bench/validation/README.md', 'bench/validation/rare-events.md', 'docs/analysis.md'].map((it) =>
+  join(packageRoot, it),
+);
 
 const MAKERS = {
   'sequential-error': sequentialErrors,
