@@ -1,7 +1,7 @@
 /** The section of a report about the cells of a study with scenarios: each requirement as a table of its cells, coloured by their verdicts. Pure. */
 import { shareInPercent } from '../analysis/wording.ts';
 import type { CellVerdict, JudgedRequirement, Scenario } from '../contract/types.ts';
-import { type Axis, axesOf } from '../domain/scenarios/cells.ts';
+import { type Axis, axesOfStudy } from '../domain/scenarios/cells.ts';
 import type { ReportData } from './collect.ts';
 import { html, section, table, type Heading, type Markup } from './html.ts';
 
@@ -18,10 +18,9 @@ const KINDS: Readonly<Record<CellVerdict['verdict'], readonly [kind: string, wor
 };
 
 export function cellsSection({ verdicts, submission }: ReportData): Markup {
-  const { scenarios } = submission.config;
   const judged = (verdicts?.requirements ?? []).filter((it) => (it.by ?? []).length > 0);
-  if (scenarios === undefined || judged.length === 0) return html``;
-  const axes = axesOf(scenarios);
+  const axes = axesOfStudy(submission.config);
+  if (axes.length === 0 || judged.length === 0) return html``;
   return section(
     'Requirements in each cell',
     html`<p class="soft">

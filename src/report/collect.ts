@@ -17,7 +17,7 @@ import type {
   WorstRuns,
 } from '../contract/types.ts';
 import { historyName } from '../domain/histories/points.ts';
-import { axesOf } from '../domain/scenarios/cells.ts';
+import { axesOfStudy } from '../domain/scenarios/cells.ts';
 
 /** Where and when a report is made. */
 export interface ReportOrigin {
@@ -84,8 +84,7 @@ const MOST_OUTPUTS = 4;
 /** @throws what the source throws for the study itself; other answers may be absent */
 export async function collectReport(source: ReportSource): Promise<ReportData> {
   const [status, submission] = await Promise.all([source.status(), source.submission()]);
-  const { scenarios } = submission.config;
-  const axes = scenarios === undefined ? [] : axesOf(scenarios);
+  const axes = axesOfStudy(submission.config);
   const absent: string[] = [];
   const attempt = async <T>(part: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {

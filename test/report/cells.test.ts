@@ -66,6 +66,13 @@ describe('report/cells', () => {
     expect(words(text)).to.contain('l0 l0 0.111 % not shown');
   });
 
+  it('has the numbers of an epistemic input as levels, in ascending order', () => {
+    const epistemic = { bias: { interval: [-1, 1] as [number, number], levels: 3 } };
+    const axis = { '-1': {}, '0': {}, '1': {} };
+    const given = { ...data({ bias: axis } as never), submission: study({ config: { epistemic } }) };
+    expect(words(cellsSection(given).text)).to.contain('lands bias = -1 bias = 0 bias = 1');
+  });
+
   it('is absent without scenarios', () => {
     const given = data({ a: levels(2) } as never);
     expect(cellsSection({ ...given, submission: study() }).text).to.equal('');

@@ -99,6 +99,9 @@ export function cellsOf(config: WithScenarios): Cells | undefined {
   return scenarios === undefined ? undefined : new Cells(scenarios);
 }
 
+/** All axes of a configuration, those of its epistemic inputs among them; none without scenarios. */
+export const axesOfStudy = (config: WithScenarios): Axis[] => axesOf(scenariosOf(config) ?? {});
+
 /** How many cells a configuration has: 1 without scenarios. */
 export const cellCount = (config: WithScenarios): number => cellsOf(config)?.count ?? 1;
 

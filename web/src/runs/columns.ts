@@ -1,6 +1,6 @@
 /** The columns of the table of runs: which there are, which are shown without a choice, and how their values read. */
 import type { BatchSubmission, StudyAttribution, StudyDistributions } from '../../../src/contract/types.ts';
-import { axesOf } from '../../../src/domain/scenarios/cells.ts';
+import { axesOfStudy } from '../../../src/domain/scenarios/cells.ts';
 import { declaredDispersions } from '../../../src/domain/scenarios/overrides.ts';
 import { labelOf } from '../plots/variables.ts';
 
@@ -68,7 +68,7 @@ export function columnsOf(
     ...[...RUN_COLUMNS, ...(config.monte_carlo.sampling_method === 'adaptive' ? ROUND_COLUMNS : [])].map(
       (it): Column => ({ ...it, group: 'Run' }),
     ),
-    ...axesOf(config.scenarios ?? {}).map(({ name }): Column => ({
+    ...axesOfStudy(config).map(({ name }): Column => ({
       key: `${AXIS}${name}`,
       name,
       title: name,

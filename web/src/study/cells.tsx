@@ -8,7 +8,7 @@ import type {
   Scenario,
   StudyVerdicts,
 } from '../../../src/contract/types.ts';
-import { type Axis, axesOf, scenarioText } from '../../../src/domain/scenarios/cells.ts';
+import { type Axis, axesOfStudy, scenarioText } from '../../../src/domain/scenarios/cells.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { Panel } from '../parts/common.tsx';
 import { count, share } from '../parts/time.tsx';
@@ -28,8 +28,7 @@ const WORDS: Record<CellVerdict['verdict'], string> = {
 };
 
 export function ScenarioCells({ progress, submission }: Props) {
-  const { scenarios } = submission.config;
-  const axes = useMemo(() => (scenarios === undefined ? [] : axesOf(scenarios)), [scenarios]);
+  const axes = useMemo(() => axesOfStudy(submission.config), [submission]);
   const isJudged = axes.length > 0 && (submission.requirements ?? []).length > 0;
   const by = axes.map(({ name }) => encodeURIComponent(name)).join();
   const { data } = useAnswer<StudyVerdicts>(progress, isJudged ? `verdicts?by=${by}` : undefined);

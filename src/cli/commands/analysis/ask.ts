@@ -1,7 +1,9 @@
 /** `simbatch ask`: any question about a study, by its name in the API. A new question is here without a line of its own. */
 import { Command, Help } from 'commander';
 import type { Question } from '../../../analysis/question.ts';
+import { pbox } from '../../../analysis/questions/outcome/pbox.ts';
 import { QUESTIONS } from '../../../analysis/questions.ts';
+import { boxLines } from '../histories/box-lines.ts';
 import { asHelp } from './query-options.ts';
 import { questionCommand } from './question-command.ts';
 
@@ -16,7 +18,7 @@ export function askCommand(): Command {
 }
 
 function partOf(question: Question): Command {
-  const part = questionCommand(question);
+  const part = question.name === pbox.name ? questionCommand(pbox, { lines: boxLines }) : questionCommand(question);
   const words = part.registeredArguments.slice(1).map((it) => it.name().toUpperCase());
   return part
     .summary(asHelp(question.summary))

@@ -130,7 +130,11 @@ export function compareCommand(): Command {
     CREATED,
   )
     .argument('<study>', BATCH_ARGUMENT)
-    .option('--level <axis:level>', 'compare this level of an axis, such as wind:calm, and run nothing')
+    .addOption(
+      new Option('--level <axis:level>', 'compare this level of an axis, such as wind:calm, and run nothing').conflicts(
+        ['name', 'watch', 'strict', 'idempotencyKey', 'simulationVersion', 'containerImage'],
+      ),
+    )
     .option('--with <axis:level>', 'with --level: another level of the axis, such as wind:storm');
   return creating(versioned(command)).action(
     async (reference: string, flags: CreateFlags & VersionFlags & LevelFlags) => {
