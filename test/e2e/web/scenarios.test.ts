@@ -31,4 +31,25 @@ describe('web: scenarios', () => {
     await page.getByText('launch site', { exact: true }).first().waitFor({ state: 'attached' });
     expect(errors).to.deep.equal([]);
   });
+
+  it('are also the numbers of an epistemic input, over which an output has bounds', async () => {
+    const submission = descentStudy('intervals', 20);
+    submission.config.monte_carlo.sampling_method = 'monte_carlo';
+    submission.config.epistemic = { bias: { interval: [-1, 1], levels: 3 } };
+    submission.requirements = [{ name: 'soft', output: 'speed', condition: '< 2', probability: 0.8 }];
+    const { batch_id } = await suite.web.coordinator.submit(submission);
+    const outcome = ({ job }: { job: { run_config: { parameters: Record<string, unknown> } } }): Outcome => ({
+      metadata: { speed: 2 + Number(job.run_config.parameters['bias']) },
+    });
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
+    const cells = page.getByRole('article', { name: 'Requirement soft' });
+    await cells.getByText('violated: speed < 2').waitFor();
+    await runner.stop();
+    expect((await cells.getByRole('row').allTextContents())[0]).to.equal('-101');
+    await page.getByText('speed: mean from 1 (bias=-1) to 3 (bias=1) over 3 cells').waitFor();
+    await page.getByRole('img', { name: /^Share of runs at or below each value of speed/ }).waitFor();
+    await page.getByText('inner approximation of the intervals of bias').first().waitFor();
+    expect(errors).to.deep.equal([]);
+  });
 });

@@ -12,6 +12,7 @@ import { TimeSeries } from '../plots/time-series.tsx';
 import { Histories } from '../histories/card.tsx';
 import { Extractions } from '../histories/extractions.tsx';
 import { BatchEvents } from './events.tsx';
+import { Box } from './box.tsx';
 import { ScenarioCells } from './cells.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
@@ -41,6 +42,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
       <RareEvent progress={progress} submission={submission} />
       <Verdicts progress={progress} submission={submission} />
       <ScenarioCells progress={progress} submission={submission} />
+      <Box progress={progress} submission={submission} summary={summary} />
       <Precisions progress={progress} />
       <Probe progress={progress} submission={submission} />
       <Histories progress={progress} submission={submission} />
