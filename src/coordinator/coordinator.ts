@@ -80,7 +80,6 @@ class RunningCoordinator implements Lifecycle {
   readonly parts: CoordinatorParts;
   readonly #list: PartList;
   readonly #deadlines = new DeadlineQueue();
-  readonly #polls: PendingPolls;
   readonly system: ActorSystem;
   readonly transitionLog: TransitionLog;
   readonly #hooks: CoordinatorHooks;
@@ -105,7 +104,6 @@ class RunningCoordinator implements Lifecycle {
     this.system.supervisor.on('actor.failed', (failure) => hooks.actorFailed?.(failure));
     this.transitionLog = new TransitionLog(this.system, clock, (error) => this.#faulted('publish', error));
     this.parts = this.#partsOf(store, clock, options);
-    this.#polls = new PendingPolls(this.parts);
     this.#list = new PartList([...this.#ownParts(), ...further(this.parts)]);
   }
 
@@ -140,7 +138,7 @@ class RunningCoordinator implements Lifecycle {
         completed: (changed, facts) => {
           updateIndexes({ scheduler, deadlines: this.#deadlines, crowded }, changed, facts);
           // A turn that changed nothing added neither work nor capacity; a serving turn would schedule itself without end.
-          if (changed.length > 0) this.#polls.schedule();
+          if (changed.length > 0) this.parts.pendingPolls.schedule();
         },
         faulted: (operation, error) => this.#faulted(operation, error),
       },
@@ -160,7 +158,8 @@ class RunningCoordinator implements Lifecycle {
       crowded,
       longPolls,
       sitePools: pools,
-      taking: new Taking(clock, () => this.#polls.schedule()),
+      pendingPolls: new PendingPolls(() => this.parts),
+      taking: new Taking(clock, () => this.parts.pendingPolls.schedule()),
       statistics,
       judgements,
       roundProgress: new RoundProgress(tools),
@@ -221,7 +220,7 @@ class RunningCoordinator implements Lifecycle {
       checkpointRemovals,
       parts.storeWatch,
       { committed: (it) => poolHistory.committed(it), tick: (ms) => poolHistory.sample(ms, () => poolUse(directory)) },
-      this.#polls,
+      parts.pendingPolls,
       notifications,
       { committed: (facts) => this.#count(facts), tick: () => this.transitionLog.publish() },
       { tick: () => quarantineFailing(parts) },

@@ -146,11 +146,9 @@ export class LongPolls<T> {
     });
   }
 
-  /** Removes and returns the runner's poll, to answer it with work. The caller must call its `answer` in every case. */
-  take(runnerId: string): PendingPoll<T> | undefined {
-    const poll = this.#polls.get(runnerId);
-    poll?.remove();
-    return poll;
+  /** True while the poll has no answer. */
+  waits(poll: PendingPoll<T>): boolean {
+    return this.#polls.get(poll.runnerId) === poll;
   }
 
   dismiss(runnerId: string, nothing: T): void {

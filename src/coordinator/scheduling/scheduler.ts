@@ -17,7 +17,7 @@ import type { FilePlaces } from './batches/file-places.ts';
 import { isExtraction, isServed, openBatchOf, pendingOf, type OpenBatch, type Requeued } from './batches/open-batch.ts';
 import { RankedSet } from './ranked-set.ts';
 import { mayHave, type SitePools } from './site-pools.ts';
-import { noting, plainFirst, waitingRequest, withoutSlot, type WorkRequest } from './work-request.ts';
+import { noting, waitingRequest, withoutSlot, type PlanLimits, type WorkRequest } from './work-request.ts';
 
 export interface RunAssignment {
   runnerId: string;
@@ -68,9 +68,6 @@ interface PlannedRun {
   runId: number;
   index?: number;
 }
-
-const indexFor = ({ context }: OpenBatch, { index }: PlannedRun): number | undefined =>
-  context.selectsRuns === true ? index : undefined;
 
 export class Scheduler {
   readonly #sources: SchedulerSources;
@@ -162,8 +159,11 @@ export class Scheduler {
     return [...this.#batches.values()].map((it) => it.context);
   }
 
-  /** Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. `except`: none of these batches. */
-  plan(requests: Iterable<WorkRequest>, now: number, except?: ReadonlySet<Uuid>): RunAssignment[] {
+  /**
+   * Assigns runs to the requests, one at a time in turn, so that a small study is spread over the runners. Takes a request only when the
+   * ones before it have been looked at.
+   */
+  plan(requests: Iterable<WorkRequest>, now: number, { except, most = Infinity }: PlanLimits = {}): RunAssignment[] {
     const planned = new Set<OpenBatch>();
     for (const batch of [...(except ?? [])].flatMap((id) => this.#batches.get(id) ?? [])) {
       this.#ranking.remove(batch);
@@ -172,12 +172,9 @@ export class Scheduler {
     this.#sources.pools?.begin();
     // Asked again only for runs to wait, after every runner has as many as it can start.
     const toWait: WorkRequest[] = [];
-    // Runs that any runner could take leave those with devices to runs that ask for them, as far as others are free.
-    const rich: WorkRequest[] = [];
-    const assignments = this.#serve(plainFirst(noting(requests, toWait), rich), now, planned);
-    if (rich.length > 0) assignments.push(...this.#serve(rich, now, planned));
+    const assignments = this.#serve(noting(requests, toWait), now, planned, most);
     if (this.#ranking.size > 0) {
-      for (const assignment of this.#serve(toWait.map(waitingRequest), now, planned)) {
+      for (const assignment of this.#serve(toWait.map(waitingRequest), now, planned, most - assignments.length)) {
         assignments.push(assignment);
         // No run overtakes a waiting run.
         const request = toWait.find((it) => it.runnerId === assignment.runnerId);
@@ -188,17 +185,18 @@ export class Scheduler {
     return assignments;
   }
 
-  #serve(requests: Iterable<WorkRequest>, now: number, planned: Set<OpenBatch>): RunAssignment[] {
+  #serve(requests: Iterable<WorkRequest>, now: number, planned: Set<OpenBatch>, most: number): RunAssignment[] {
     const assignments: RunAssignment[] = [];
+    const isOver = (): boolean => this.#ranking.size === 0 || assignments.length >= most;
     // The loop ends as soon as no work is left.
-    for (let unserved = requests; this.#ranking.size > 0;) {
+    for (let unserved = requests; !isOver();) {
       const served: WorkRequest[] = [];
       for (const request of unserved) {
         const assignment = request.maxJobs > 0 ? this.#assignmentFor(request, now, planned) : undefined;
         if (assignment === undefined) continue;
         assignments.push(assignment);
         served.push(request);
-        if (this.#ranking.size === 0) break;
+        if (isOver()) break;
       }
       if (served.length === 0) break;
       unserved = served;
@@ -227,8 +225,8 @@ export class Scheduler {
       request.capacity = request.waits === true ? withoutSlot(request.capacity) : minus(request.capacity, context);
       request.maxJobs -= 1;
       const assignment = { runnerId: request.runnerId, jobId: jobId(context.batchId, run.runId) };
-      const index = indexFor(batch, run);
-      return index === undefined ? assignment : { ...assignment, index };
+      const { index } = run;
+      return index !== undefined && context.selectsRuns === true ? { ...assignment, index } : assignment;
     }
     return undefined;
   }

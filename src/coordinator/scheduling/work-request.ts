@@ -2,7 +2,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { hasFeatures } from '../../domain/histories/feature.ts';
 import { executesPinned } from '../../domain/code-pin.ts';
-import type { RunnerCapabilities, RunnerEngine } from '../../contract/types.ts';
+import type { RunnerCapabilities, RunnerEngine, Uuid } from '../../contract/types.ts';
 import { fits, freeCapacityOf, supports, waitingOf, type FreeCapacity } from '../../domain/scheduling.ts';
 import type { RunnerState } from '../kernel/actors/actor-kinds.ts';
 
@@ -23,19 +23,18 @@ export interface WorkRequest {
   waits?: true;
 }
 
+export interface PlanLimits {
+  /** No runs of these batches. */
+  except?: ReadonlySet<Uuid>;
+  /** The most runs. */
+  most?: number;
+}
+
 /** Yields the requests, and notes those that take runs to wait. */
 export function* noting(requests: Iterable<WorkRequest>, toWait: WorkRequest[]): Iterable<WorkRequest> {
   for (const request of requests) {
     if (request.ahead > 0) toWait.push(request);
     yield request;
-  }
-}
-
-/** Yields the requests of runners without counted resources; the others are added to `rich`. */
-export function* plainFirst(requests: Iterable<WorkRequest>, rich: WorkRequest[]): Iterable<WorkRequest> {
-  for (const request of requests) {
-    if (request.capabilities.resources === undefined) yield request;
-    else rich.push(request);
   }
 }
 

@@ -14,6 +14,8 @@ import { LateAnswer } from '../answers.ts';
 import { routesOf } from '../route.ts';
 
 const route = routesOf('runner protocol');
+/** The text of an answer is made at once: these take some 3 ms. */
+const CLAIMED_IN_ONE_ANSWER = 1_024;
 
 export const protocolRoutes = [
   route({
@@ -46,16 +48,18 @@ export const protocolRoutes = [
     path: '/runners/{runner_id}/claims',
     operationId: 'claimJobs',
     summary: 'Ask for work',
-    description: 'With `wait_seconds` the answer arrives as soon as there is work, or empty after that time.',
+    description:
+      'With `wait_seconds` the answer arrives as soon as there is work, or empty after that time. An answer has up to 1,024 jobs.',
     scope: 'runner',
     body: { schema: runners.ClaimRequest, limit: 'submission' },
     response: runners.ClaimResponse,
     errors: ['wrong-instance', 'signed-off'],
     handle: async (coordinator, call) => {
+      const request = { ...call.body, max_jobs: Math.min(call.body.max_jobs, CLAIMED_IN_ONE_ANSWER) };
       // Without a wait the answer is immediate, and a disconnect need not be noticed.
-      if ((call.body.wait_seconds ?? 0) === 0) return coordinator.claim(call.id, call.body);
+      if ((request.wait_seconds ?? 0) === 0) return coordinator.claim(call.id, request);
       const abandoned = call.abandoned();
-      const claimed = coordinator.claim(call.id, call.body, abandoned);
+      const claimed = coordinator.claim(call.id, request, abandoned);
       return new LateAnswer(claimed.then((response) => unlessRefused(response, abandoned)));
     },
   }),
