@@ -57,6 +57,7 @@ export class PendingPolls {
   /** Work, capacity or a poll may have been added since the pass began. */
   #isStale = false;
   #isGiving = false;
+  #answers: Answering | undefined;
 
   constructor(parts: () => ServingParts) {
     this.#parts = parts;
@@ -91,7 +92,8 @@ export class PendingPolls {
     this.#isServing = true;
     this.#isStale = false;
     const places = [...this.#parts().longPolls.pending()].map((it) => new Place(it));
-    const answers = new Answering(this.#parts());
+    const answers = (this.#answers ??= new Answering(this.#parts()));
+    answers.room = FIRST_AT_ONCE;
     try {
       // Runs that any runner could take leave those with devices to runs that ask for them, as far as others are free.
       const hasDevices = (it: Place): boolean => this.#hasDevices(it);
@@ -107,7 +109,6 @@ export class PendingPolls {
       // The turn has reported the error.
       answers.add(places, undefined);
     }
-    await answers.ended();
     this.#isServing = false;
     this.#isGiving = false;
     if (this.#isStale) this.schedule();
@@ -210,13 +211,17 @@ class Answering {
     this.#parts = parts;
   }
 
-  /** Adds the polls that take no more, of a slice with this write. */
+  /** Takes the polls that get no more, of a slice with this write. Those without runs keep waiting: theirs may have been cancelled instead. */
   add(places: readonly Place[], written: Promise<void> | undefined): void {
-    const before = this.#latest;
+    const { longPolls } = this.#parts;
+    const taken = places.filter((it) => (it.assignments.length > 0 || it.mustLook) && longPolls.waits(it.poll));
+    for (const { poll } of taken) longPolls.take(poll.runnerId);
     if (written !== undefined) this.#unwritten += 1;
-    this.#latest = this.#answer(places, before, written);
-    // Read at the end of the pass.
-    this.#latest.catch(() => {});
+    // Fails for ever after a failed write, which has been reported: runs of an earlier slice may be in it.
+    this.#latest = this.#answer(taken, this.#latest, written);
+    this.#latest.catch(() => {
+      for (const { poll } of taken) poll.answer({ assignments: [], batches: {} });
+    });
   }
 
   async nextSlice(): Promise<void> {
@@ -225,18 +230,11 @@ class Answering {
     if (this.#unwritten >= WRITTEN_AT_ONCE) await this.#latest;
   }
 
-  /** Resolves when all polls have been answered, or a write has failed: all polls are answered without runs then. */
-  async ended(): Promise<void> {
-    await this.#latest.catch(() => {});
-  }
-
   async #answer(places: readonly Place[], before: Promise<void>, written: Promise<void> | undefined): Promise<void> {
     await before;
     await written;
     if (written !== undefined) this.#unwritten -= 1;
-    for (const { poll, assignments, batches, mustLook } of places) {
-      // A poll without runs keeps waiting: its runs may have been cancelled instead.
-      if ((assignments.length === 0 && !mustLook) || !this.#parts.longPolls.waits(poll)) continue;
+    for (const { poll, assignments, batches } of places) {
       poll.answer({ assignments, batches });
       this.#runs += assignments.length;
       if (this.#runs >= CLAIMED_AT_ONCE) await this.#nextIteration();

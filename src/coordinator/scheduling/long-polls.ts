@@ -146,7 +146,14 @@ export class LongPolls<T> {
     });
   }
 
-  /** True while the poll has no answer. */
+  /** Removes and returns the runner's poll, to answer it with work. The caller must call its `answer` in every case. */
+  take(runnerId: string): PendingPoll<T> | undefined {
+    const poll = this.#polls.get(runnerId);
+    poll?.remove();
+    return poll;
+  }
+
+  /** True while the poll has no answer, and has not been taken for one. */
   waits(poll: PendingPoll<T>): boolean {
     return this.#polls.get(poll.runnerId) === poll;
   }

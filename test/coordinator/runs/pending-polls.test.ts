@@ -37,8 +37,12 @@ describe('coordinator/runs: pending polls', () => {
     scene.api.claim(id, { instance: scene.instance(id), max_jobs: maxJobs, ahead, wait_seconds: WAIT_SECS });
 
   /** Runners whose polls wait, each with its answer. */
-  async function waiting(count: number, options: RunnerOptions, { ahead = 0 } = {}): Promise<Promise<ClaimResponse>[]> {
-    const ids = Array.from({ length: count }, (_, at) => `r${at}`);
+  async function waiting(
+    count: number,
+    options: RunnerOptions,
+    { ahead = 0, prefix = 'r' } = {},
+  ): Promise<Promise<ClaimResponse>[]> {
+    const ids = Array.from({ length: count }, (_, at) => `${prefix}${at}`);
     for (const id of ids) await scene.register(id, options);
     const answers = ids.map((id) => poll(id, (options.slots ?? 1) + ahead, ahead));
     await settled();
@@ -80,7 +84,7 @@ describe('coordinator/runs: pending polls', () => {
     const some = await counts(answers);
     expect(Math.min(...some)).to.equal(2);
     expect(Math.max(...some)).to.equal(3);
-    const next = await waiting(100, { slots: 8, instance: 'next' });
+    const next = await waiting(100, { slots: 8 }, { prefix: 'next' });
     await scene.submit({ runs: 5_000 });
     expect(await counts(next)).to.deep.equal(next.map(() => 8));
     expect(Math.max(...claimedByTurn())).to.equal(CLAIMED_AT_ONCE);
@@ -97,7 +101,8 @@ describe('coordinator/runs: pending polls', () => {
     await scene.register('late', { slots: 9 });
     let late: Promise<ClaimResponse> | undefined;
     onTurn = ({ operation }) => {
-      if (operation === 'serve-waiting' && late === undefined) late = poll('late', 9);
+      // After the first slice.
+      if (operation === 'serve-waiting' && late === undefined) queueMicrotask(() => (late ??= poll('late', 9)));
     };
     await scene.submit({ runs: 42 });
     expect((await Promise.all(answers)).map((it) => runs(it))).to.deep.equal(answers.map((_, at) => [at]));
@@ -148,14 +153,43 @@ describe('coordinator/runs: pending polls', () => {
     expect(await scene.status(batch)).to.equal('Running: 836 Pending, 164 Claimed');
   });
 
-  it('serves the polls again after a turn that failed', async () => {
-    const answers = await waiting(40, {});
-    let left = 2;
-    onTurn = ({ operation }) => {
-      if (operation === 'serve-waiting' && (left -= 1) === 0) throw new Error('the observer fails');
-    };
-    await scene.submit({ runs: 40 });
-    await scene.world.advance(1_000);
-    expect(await counts(answers)).to.deep.equal(answers.map(() => 1));
+  for (const failing of [1, 2]) {
+    it(`serves the polls again after a turn that failed: slice ${failing}`, async () => {
+      const answers = await waiting(40, {});
+      const { scheduler } = scene.api.parts;
+      const plan = scheduler.plan.bind(scheduler);
+      let plans = 0;
+      scheduler.plan = (...of) => {
+        if ((plans += 1) === failing) throw new Error('the plan fails');
+        return plan(...of);
+      };
+      await scene.submit({ runs: 40 });
+      await scene.world.advance(1_000);
+      expect(await counts(answers)).to.deep.equal(answers.map(() => 1));
+      expect(scene.faults.splice(0).length).to.equal(1);
+    });
+  }
+
+  it('answers every poll without runs after a write that failed, also one whose last runs are not in it', async () => {
+    const answers = await waiting(20, { slots: 2 }, { ahead: 1 });
+    beforeWrite = () => Promise.reject(new Error('the disk is full'));
+    await scene.submit({ runs: 30 }).catch(() => {});
+    await settled();
+    await settled();
+    expect(await counts(answers)).to.deep.equal(answers.map(() => 0));
+    expect(scene.failures.length).to.equal(1);
+    scene.faults.length = 0;
+  });
+
+  it('gives runs that ask for nothing to runners with devices only when the others are full', async () => {
+    const rich = { cpu_cores: 0, memory_gb: 0, gpu_available: true, resources: { gpu: 4 } };
+    await scene.register('rich', {
+      capabilities: { ...rich, max_concurrent_jobs: 4, supported_simulation_types: ['*'] },
+    });
+    const first = poll('rich', 4);
+    const answers = await waiting(30, { slots: 4 });
+    await scene.submit({ runs: 122 });
+    expect(await counts(answers)).to.deep.equal(answers.map(() => 4));
+    expect(runs(await first)).to.deep.equal([120, 121]);
   });
 });
