@@ -93,7 +93,10 @@ describe('coordinator/runs: pending polls', () => {
   it('lets a run wait on a runner only after all runners have as many as they can start', async () => {
     const answers = await waiting(50, { slots: 2 }, { ahead: 4 });
     await scene.submit({ runs: 120 });
-    expect((await counts(answers)).sort()).to.deep.equal([...Array<number>(30).fill(2), ...Array<number>(20).fill(3)]);
+    expect((await counts(answers)).sort((a, b) => a - b)).to.deep.equal([
+      ...Array<number>(30).fill(2),
+      ...Array<number>(20).fill(3),
+    ]);
   });
 
   it('gives a claim that comes meanwhile its place after the polls that wait', async () => {
@@ -102,7 +105,11 @@ describe('coordinator/runs: pending polls', () => {
     let late: Promise<ClaimResponse> | undefined;
     onTurn = ({ operation }) => {
       // After the first slice.
-      if (operation === 'serve-waiting' && late === undefined) queueMicrotask(() => (late ??= poll('late', 9)));
+      if (operation === 'serve-waiting' && late === undefined) {
+        queueMicrotask(() => {
+          late ??= poll('late', 9);
+        });
+      }
     };
     await scene.submit({ runs: 42 });
     expect((await Promise.all(answers)).map((it) => runs(it))).to.deep.equal(answers.map((_, at) => [at]));
@@ -113,10 +120,13 @@ describe('coordinator/runs: pending polls', () => {
     const answers = await waiting(100, {});
     let answered = 0;
     for (const it of answers) {
-      it.then(({ assignments: [{ job } = {}] }) => {
-        answered += 1;
-        expect(scene.store.disk.get(keys.job(job!.id)), `run ${runIdOf(job!.id)}`).to.be.a('string');
-      }, expect.fail);
+      it.then(
+        ({ assignments: [{ job } = {}] }) => {
+          answered += 1;
+          expect(scene.store.disk.get(keys.job(job!.id)), `run ${runIdOf(job!.id)}`).to.be.a('string');
+        },
+        (error: unknown) => expect.fail(String(error)),
+      );
     }
     const held: (() => void)[] = [];
     beforeWrite = () => new Promise((resolve) => held.push(resolve));
