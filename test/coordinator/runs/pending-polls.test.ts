@@ -99,8 +99,15 @@ describe('coordinator/runs: pending polls', () => {
     ]);
   });
 
+  it('lets no run wait on a small runner while a large one has room', async () => {
+    const small = await waiting(20, { slots: 1 }, { ahead: 4 });
+    const large = await waiting(20, { slots: 6 }, { prefix: 'large' });
+    await scene.submit({ runs: 20 * 7 });
+    expect(await counts([...small, ...large])).to.deep.equal([...small.map(() => 1), ...large.map(() => 6)]);
+  });
+
   it('gives a claim that comes meanwhile its place after the polls that wait', async () => {
-    const answers = await waiting(40, {});
+    const answers = await waiting(400, {});
     await scene.register('late', { slots: 9 });
     let late: Promise<ClaimResponse> | undefined;
     onTurn = ({ operation }) => {
@@ -111,9 +118,9 @@ describe('coordinator/runs: pending polls', () => {
         });
       }
     };
-    await scene.submit({ runs: 42 });
+    await scene.submit({ runs: 402 });
     expect((await Promise.all(answers)).map((it) => runs(it))).to.deep.equal(answers.map((_, at) => [at]));
-    expect(runs(await late!)).to.deep.equal([40, 41]);
+    expect(runs(await late!)).to.deep.equal([400, 401]);
   });
 
   it('answers a poll when its runs are on the disk, and not before', async () => {
@@ -143,6 +150,21 @@ describe('coordinator/runs: pending polls', () => {
       await settled();
     }
     expect(answered).to.equal(100);
+  });
+
+  it('waits for the disk also where a later slice finds no work', async () => {
+    const answers = await waiting(100, { slots: 2 });
+    let answered = 0;
+    for (const it of answers) void it.then(() => (answered += 1));
+    const held: (() => void)[] = [];
+    beforeWrite = () => new Promise((resolve) => held.push(resolve));
+    const submitted = scene.submit({ runs: FIRST });
+    await settled();
+    expect(answered).to.equal(0);
+    held.shift()!();
+    await submitted;
+    await settled();
+    expect(answered).to.equal(FIRST);
   });
 
   it('gives the runs of a poll whose client has left meanwhile to the next claim of its runner', async () => {
