@@ -1,8 +1,14 @@
 /** Positions of faults in study files, and rejected YAML: one row per text. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { packageRoot } from '../../src/base/package.ts';
 import { checkStudyText } from '../../src/cli/study/check-study.ts';
+import { METHOD_NAMES } from '../../src/cli/study/study-defaults.ts';
 import { readStudyText } from '../../src/cli/study/study-file.ts';
+import type { BatchSubmission } from '../../src/contract/types.ts';
+import { configHash } from '../../src/domain/study/config-hash.ts';
 import { times } from '../support/properties.ts';
 
 /** text -> `line:column detail` of each fault. */
@@ -177,6 +183,26 @@ describe('cli/study/study-defaults', () => {
       enabled: true,
     });
     expect(taken(`${FIRST}  compute: null\n`).filter((it) => it.startsWith('config.compute'))).to.deep.equal([]);
+  });
+
+  for (const [name, method] of Object.entries(METHOD_NAMES))
+    it(`reads ${name} as ${method}: the same study, with the same hash`, () => {
+      const written = (it: string): BatchSubmission =>
+        checkStudyText(STUDY.replace('monte_carlo\n    seed', `${it}\n    seed`)).text.value as BatchSubmission;
+      expect(written(name).config.monte_carlo.sampling_method).to.equal(method);
+      expect(written(name)).to.deep.equal(written(method));
+      expect(configHash(written(name).config)).to.equal(configHash(written(method).config));
+    });
+
+  it('knows the names of methods that Python has, and no others', () => {
+    const python = readFileSync(join(packageRoot, 'clients/python/simbatch/study/build.py'), 'utf8');
+    const members = [...(/_METHODS = \{([^}]*)\}/.exec(python)?.[1] ?? '').matchAll(/"(\w+)": "(\w+)"/g)];
+    const names = members.flatMap(([, name, method]) =>
+      name === method || name === 'rare_event' ? [] : [[name, method] as const],
+    );
+    expect(Object.fromEntries(names)).to.deep.equal(METHOD_NAMES);
+    expect(checkStudyText(STUDY.replace('monte_carlo\n    seed', 'hypercube\n    seed')).faults).to.have.length(1);
+    expect(checkStudyText(STUDY.replace('monte_carlo\n    seed', 'toString\n    seed')).faults).to.have.length(1);
   });
 
   it('takes no default in place of a fault', () => {

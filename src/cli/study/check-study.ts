@@ -11,7 +11,7 @@ import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
 import { plural } from '../terminal/format.ts';
 import { readColumns } from './study-columns.ts';
-import { takeDefaults, type TakenDefault } from './study-defaults.ts';
+import { takeDefaults, takeMethodName, type TakenDefault } from './study-defaults.ts';
 import { readStudyText, type FileFault, type StudyText } from './study-file.ts';
 
 /** The coordinator takes no larger body either. */
@@ -66,6 +66,7 @@ export function checkStudyText(text: string, runsOverride?: number): CheckedText
 function checkStudy(study: StudyText, runsOverride: number | undefined, columnFaults: readonly Fault[]): CheckedText {
   if (study.faults.length > 0) return { text: study, faults: study.faults, defaults: [] };
   const value = study.value;
+  takeMethodName(value);
   const defaults = takeDefaults(value);
   if (runsOverride !== undefined && isJsonObject(value)) {
     (value as Partial<BatchSubmission>).runs_override = runsOverride;

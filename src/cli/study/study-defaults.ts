@@ -3,6 +3,7 @@
  * study; a study that says everything is not changed.
  */
 import { isJsonObject } from '../../base/json/json-object.ts';
+import type { SamplingMethod } from '../../contract/enums.ts';
 
 /** A member that the file leaves out, and the value that it gets. */
 export interface TakenDefault {
@@ -63,6 +64,23 @@ const DEFAULTS: Readonly<Record<string, Default>> = {
     meaning: 'how often telemetry is written to the disk, in seconds',
   },
 };
+
+/** Names of methods that people write, in files as in Python (`clients/python/simbatch/study/build.py`), with the contract's. */
+export const METHOD_NAMES: Readonly<Record<string, SamplingMethod>> = {
+  sobol: 'quasi_monte_carlo',
+  lhs: 'latin_hypercube',
+  mc: 'monte_carlo',
+  random: 'monte_carlo',
+};
+
+/** Gives the sampling method the contract's name, in place: the study is the same to the byte, and so is its configuration hash. */
+export function takeMethodName(study: unknown): void {
+  const design = isJsonObject(study) && isJsonObject(study['config']) ? study['config']['monte_carlo'] : undefined;
+  if (!isJsonObject(design)) return;
+  const name = design['sampling_method'];
+  if (typeof name === 'string' && Object.hasOwn(METHOD_NAMES, name))
+    (design as Members)['sampling_method'] = METHOD_NAMES[name];
+}
 
 /**
  * Adds the members that the study leaves out, in place, and returns those with a meaning of their own. Does nothing where

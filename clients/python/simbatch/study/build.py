@@ -20,6 +20,7 @@ _METHODS = {
     "latin_hypercube": "latin_hypercube",
     "lhs": "latin_hypercube",
     "monte_carlo": "monte_carlo",
+    "mc": "monte_carlo",
     "random": "monte_carlo",
     "adaptive": "adaptive",
     "rare_event": "adaptive",

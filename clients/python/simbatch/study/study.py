@@ -24,7 +24,7 @@ class Study(StudyDescription):
         simulation that runners offer (then `entrypoint` is the script for runs on this machine).
     inputs: parameter name -> distribution, a frozen distribution of scipy.stats, or a number that is the same in every run.
     runs: number of runs of the design; it follows from `Saltelli`. With chosen inputs the most that there may be, 1,000,000 when None.
-    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`random`), `Saltelli(base=1024)` for Sobol' indices, or
+    method: `sobol` (`quasi_monte_carlo`), `latin_hypercube` (`lhs`), `monte_carlo` (`mc`, `random`), `Saltelli(base=1024)` for Sobol' indices, or
         `adaptive`: it begins without runs, and `Batch.append` gives them; `rare_event` (experimental): how probable a violation of `requirement` is,
         see `Batch.rare_event`; its runs are the most that there may be, and as many as it needs when None.
     requirement: of `rare_event`, the name of the requirement; None: the only one. rare: its sizes and rules, such as
