@@ -12,7 +12,7 @@ export const EXIT = {
   runsFailed: 3,
   /** `verdict`, and the end of a watched study: a requirement is violated; `audit`: a repeated run differs. */
   requirementViolated: 4,
-  /** `verdict`, and the end of a watched study: a requirement is not shown or still open, and none is violated. */
+  /** `verdict`, and the end of a watched study: a requirement has not enough runs or is still open, and none is violated. */
   requirementNotShown: 5,
   /** `probe`: a dispersed input is never read, or changes no output. */
   inputWithoutEffect: 6,

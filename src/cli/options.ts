@@ -27,7 +27,7 @@ export const endpointOption = (): Option =>
 
 /** The data directory, for all commands that read it directly. */
 export const dataDirOption = (): Option =>
-  new Option('--data-dir <dir>', 'where studies, jobs and results are kept').env('SVC_DATA_DIR').default('./data');
+  new Option('--data-dir <dir>', 'where studies, runs and results are kept').env('SVC_DATA_DIR').default('./data');
 
 /**
  * Returns the client of the coordinator that the user names, else of that of `./.simbatch` where it runs, else of the default address.
@@ -55,20 +55,27 @@ export function integerBetween(min: number, max: number): (text: string) => numb
 }
 
 /** Returns a parser of one or more of `allowed`, by repetition or comma. */
-export function anyOf<T extends string>(allowed: readonly T[]): (text: string, before: T[] | undefined) => T[] {
+export function anyOf<T extends string>(
+  allowed: readonly T[],
+  shown: (value: T) => string = (value) => value,
+): (text: string, before: T[] | undefined) => T[] {
   return (text, before = []) => {
     const values = text.split(',').map((part) => {
-      const found = allowed.find((each) => each.toLowerCase() === part.trim().toLowerCase());
-      if (found === undefined) throw new InvalidArgumentError(`"${part.trim()}" is not one of ${allowed.join(', ')}.`);
+      const given = part.trim().toLowerCase();
+      const found = allowed.find((each) => each.toLowerCase() === given || shown(each).toLowerCase() === given);
+      if (found === undefined)
+        throw new InvalidArgumentError(`"${part.trim()}" is not one of ${allowed.map(shown).join(', ')}.`);
       return found;
     });
     return [...before, ...values];
   };
 }
 
-/** Returns `--status` of a list: one or more of `allowed`, which a shell can complete. */
-export const statusOption = (allowed: readonly string[]): Option =>
-  new Option('--status <statuses>', 'only these, by comma or repetition').choices(allowed).argParser(anyOf(allowed));
+/** Returns `--status` of a list: one or more of `allowed`, which a shell can complete; each also under the name that people read. */
+export const statusOption = (allowed: readonly string[], shown?: (value: string) => string): Option =>
+  new Option('--status <statuses>', 'only these, by comma or repetition')
+    .choices(shown === undefined ? allowed : allowed.map(shown))
+    .argParser(anyOf(allowed, shown));
 
 /** Parses one label, `key=value`; further ones by repetition. */
 export function labelTexts(text: string, before: string[] = []): string[] {

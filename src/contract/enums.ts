@@ -98,6 +98,9 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const RUNNER_STATUSES = ['Idle', 'Busy', 'Offline', 'Maintenance'] as const;
 export type RunnerStatus = (typeof RUNNER_STATUSES)[number];
 
+/** The state of a runner as people read it: `Maintenance` is the API's name of Drained. */
+export const shownStatus = (status: string): string => (status === 'Maintenance' ? 'Drained' : status);
+
 export const NOTIFICATION_STATUSES = ['Waiting', 'Delivering', 'Delivered', 'GivenUp'] as const;
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 

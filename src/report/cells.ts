@@ -13,7 +13,7 @@ const MOST_ROWS = 200;
 const KINDS: Readonly<Record<CellVerdict['verdict'], readonly [kind: string, word: string]>> = {
   met: ['good', 'met'],
   violated: ['bad', 'violated'],
-  'not-shown': ['warn', 'not shown'],
+  'not-shown': ['warn', 'not enough runs'],
   open: ['soft', 'open'],
 };
 

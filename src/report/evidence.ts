@@ -187,11 +187,11 @@ function countedSection({ counted, results, retries }: EvidenceReport): Markup {
 
 function checksSection({ audits }: EvidenceReport): Markup {
   return section(
-    'Audits',
+    'Spot checks',
     audits.length === 0
       ? html`<p>None: no run was executed again to compare it.</p>`
       : table(
-          [['audit'], ['status'], ['runs', 'number'], ['compared', 'number'], ['differing', 'number'], ['']],
+          [['spot check'], ['status'], ['runs', 'number'], ['compared', 'number'], ['differing', 'number'], ['']],
           audits.map((it) => [
             html`<code>${it.batch_id}</code>`,
             it.status,

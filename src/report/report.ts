@@ -69,7 +69,7 @@ const VERDICT_CLASS: Record<VerdictWord | 'none', string> = {
 };
 
 const verdictName = ({ verdict }: RequirementVerdict): string =>
-  verdict === 'not-shown' ? 'not shown' : (verdict ?? 'no verdict');
+  verdict === 'not-shown' ? 'not enough runs' : (verdict ?? 'no verdict');
 
 /** Everything that limits the figures below: open runs, limits of the answers, doubts, and parts that are missing. */
 function limitsNotice(data: ReportData): Markup {

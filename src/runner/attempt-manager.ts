@@ -311,7 +311,7 @@ export class AttemptManager {
     this.unfitUntilMs = clock.monotonicMs() + fault.pauseMs;
     this.#options.onUnfit();
     this.handBackWaiting('this machine cannot execute');
-    log.error(`no new jobs for ${String(fault.pauseMs / 1000)} s, this machine cannot execute: ${fault.why}`);
+    log.error(`no new runs for ${String(fault.pauseMs / 1000)} s, this machine cannot execute: ${fault.why}`);
   }
 }
 

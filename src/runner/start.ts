@@ -108,7 +108,7 @@ export async function startRunner(
   }
   const served = engines.map((engine) => `${engine.name}=${engine.entrypoint}`).join(', ');
   log.info(
-    `runner ${config.id}: ${String(config.maxConcurrentJobs)} jobs at once; ${served}; output in ${config.outputRoot}`,
+    `runner ${config.id}: ${String(config.maxConcurrentJobs)} runs at once; ${served}; output in ${config.outputRoot}`,
   );
   await launchers.open(async (engine) => (await codes.of({ engine }))?.identity.digest);
   const close = async (): Promise<void> => {

@@ -159,7 +159,7 @@ describe('analysis on run tables', () => {
     const joined = () => compareStudies({ table: family, configuration: {} }, { table, configuration: {} });
     expect(joined).to.throw(
       RangeError,
-      'studies not compared: b1 is read with its replicates; compare one batch with one batch',
+      'studies not compared: b1 is read with its replicates; compare one study with one study',
     );
   });
 

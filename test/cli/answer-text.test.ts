@@ -16,10 +16,10 @@ const requirement = {
 
 /** passed, failed, open -> line. */
 const LINES: [number, number, number, RegExp][] = [
-  [20, 0, 80, /^near: open, 20 of 20 runs passed, bounds .*, 39 more clean runs needed$/],
+  [20, 0, 80, /^near: open, 20 of 20 runs passed, bounds .*, 39 more passing runs needed$/],
   [90, 0, 110, /^near: open, 90 of 90 runs passed, bounds .*, shown so far, \d+ more failures at most$/],
   [59, 0, 0, /^near: met, 59 of 59 runs passed, bounds 95.05 % and 100 %$/],
-  [58, 0, 0, /^near: not shown, .*, 1 further clean run would show it$/],
+  [58, 0, 0, /^near: not enough runs, .*, 1 further passing run would show it$/],
   [0, 8, 20, /^near: violated \(certain\), 0 of 8 runs passed/],
 ];
 

@@ -73,6 +73,6 @@ describe('cli: the log at a terminal', () => {
       { ...lost, held: [{ job_id: 'j', attempt: 1 }] },
       { type: 'runner.silent', runnerId: 'r', now: 0 },
     ]);
-    expect(said).to.deep.equal(['a study was submitted', 'jobs were taken from a runner', 'a runner went silent']);
+    expect(said).to.deep.equal(['a study was submitted', 'runs were taken from a runner', 'a runner went silent']);
   });
 });

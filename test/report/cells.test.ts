@@ -63,7 +63,7 @@ describe('report/cells', () => {
     expect(text.match(/<tr>/g)).to.have.length(201);
     expect(words(text)).to.contain('The 200 rows with the least shares; 700 others are left out.');
     expect(words(text)).to.contain('a b share');
-    expect(words(text)).to.contain('l0 l0 0.111 % not shown');
+    expect(words(text)).to.contain('l0 l0 0.111 % not enough runs');
   });
 
   it('has the numbers of an epistemic input as levels, in ascending order', () => {

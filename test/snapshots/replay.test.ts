@@ -91,7 +91,7 @@ describe('the counters of an export', () => {
     [
       'a counter that is off',
       (it) => (record(it, 'batch').completed += 1),
-      /jobs by status.Completed is 3 in the record and 2 now/,
+      /runs by status.Completed is 3 in the record and 2 now/,
     ],
     [
       'a run counted as waiting',
@@ -120,13 +120,13 @@ describe('the counters of an export', () => {
     [
       'a job no runner holds',
       (it) => Object.assign(record(it, 'job', 1), { value: 'Claimed' }),
-      /runner "r1" executes it by the job.s record, and does not hold it/,
+      /runner "r1" executes it by the run.s record, and does not hold it/,
     ],
     [
       'a runner that holds what has ended',
       (it) =>
         record(it, 'runner').held.push({ jobId: it.records[2].key.slice(4), attempt: 2, cpuMilli: 0, memoryBytes: 0 }),
-      /it holds attempt 2 of job .* which the job.s record denies/,
+      /it holds attempt 2 of run .* which the run.s record denies/,
     ],
     ['a batch over too early', (it) => (record(it, 'batch').value = 'Running'), /it is Running, and its runs are over/],
     ['no submission', (it) => it.records.splice(1, 1), /its submission is missing/],
@@ -180,7 +180,7 @@ describe('a file that is not a snapshot', () => {
       /its id is "..\/x"; it must be the id of a runner/,
     ],
     ['a record without value', withRecord('runner/r1', null), /no key or no value/],
-    ['a job without its batch', withRecord(study.records[2].key, study.records[2].value), /does not follow its batch/],
+    ['a job without its batch', withRecord(study.records[2].key, study.records[2].value), /does not follow its study/],
     ['a batch twice', { ...asExport(study), records: [study.records[0], study.records[0]] }, /occurs twice/],
     [
       'jobs out of order',

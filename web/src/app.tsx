@@ -38,7 +38,7 @@ function pageOf({ path, query }: Route): ReactNode {
   return (
     <section className="panel">
       <Empty title="There is no such page.">
-        <a href={hrefOf(['batches'])}>Go to the batches</a>
+        <a href={hrefOf(['batches'])}>Go to the studies</a>
       </Empty>
     </section>
   );

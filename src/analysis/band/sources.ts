@@ -31,7 +31,7 @@ export const historyOf = ({ submission: { config } }: AnsweredStudy, name: strin
 export function fromHistory(study: AnsweredStudy, selection: Selection, history: HistoryConfig): BandSource {
   const { readHistory } = study;
   if (readHistory === undefined)
-    throw new RangeError('history not read: a table of runs has no histories; ask the coordinator of the batch');
+    throw new RangeError('history not read: a table of runs has no histories; ask the coordinator of the study');
   const runs = bandRuns(selection);
   const seconds = [...pointsOf(history.at)];
   const name = historyName(history);

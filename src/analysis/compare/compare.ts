@@ -95,8 +95,8 @@ function commonOutputs(before: ComparedBatch, after: ComparedBatch): { outputs: 
   const gone = [...first.keys()].filter((name) => !second.has(name));
   const added = [...second.keys()].filter((name) => !first.has(name));
   const parts = [
-    ...(gone.length > 0 ? [`only in the first batch: ${listed(gone)}`] : []),
-    ...(added.length > 0 ? [`only in the second batch: ${listed(added)}`] : []),
+    ...(gone.length > 0 ? [`only in the first study: ${listed(gone)}`] : []),
+    ...(added.length > 0 ? [`only in the second study: ${listed(added)}`] : []),
   ];
   const message = `outputs not compared, ${parts.join('; ')}`;
   return { outputs, warnings: parts.length === 0 ? [] : [{ code: 'outputs-differ', message }] };

@@ -45,8 +45,8 @@ export function pairedOutput(
 }
 
 function reasonForNull(pairs: number, p: number | null): string | null {
-  if (pairs === 0) return 'no pair has the output in both batches';
-  if (pairs === 1) return 'one pair has the output in both batches, an interval needs 2';
+  if (pairs === 0) return 'no pair has the output in both studies';
+  if (pairs === 1) return 'one pair has the output in both studies, an interval needs 2';
   return p === null ? 'no pair differs, so there is nothing to rank' : null;
 }
 
@@ -88,7 +88,7 @@ function largestPairs(sizes: Float64Array, order: Uint32Array): number[] {
 }
 
 /**
- * The pass/fail table of the pairs that are in a group in both batches, and McNemar's exact test: twice the lower binomial
+ * The pass/fail table of the pairs that are in a group in both studies, and McNemar's exact test: twice the lower binomial
  * tail of the discordant pairs, at most 1.
  * Source: McNemar, Psychometrika 12 (1947) 153, exact as in Agresti, Categorical Data Analysis (2002), 10.1.
  */

@@ -28,7 +28,7 @@ export function unpairedSentence(answer: Omit<UnpairedComparison, Unsaid>, confi
   const { pairing, passing, outputs } = answer;
   const changed = outputs.filter((it) => it.p_holm !== null && it.p_holm < NOTABLE).map((it) => it.name);
   const why = `unpaired, since ${pairing.reason}`;
-  if (passing === null) return `${why}; a batch has no run that passes or fails; ${differing(changed)}`;
+  if (passing === null) return `${why}; a study has no run that passes or fails; ${differing(changed)}`;
   const [low, high] = passing.newcombe;
   const range = `difference ${points(low)} to ${points(high)} percentage points at ${shareInPercent(confidence)} confidence`;
   return `${why}; passing ${percent(passing.before)} before, ${percent(passing.after)} after (${range}); ${differing(changed)}`;

@@ -53,7 +53,7 @@ function asBatch(
 ): ComparedBatch {
   if (table.replicates !== undefined) {
     throw new RangeError(
-      `studies not compared: ${table.batchId} is read with its replicates; compare one batch with one batch`,
+      `studies not compared: ${table.batchId} is read with its replicates; compare one study with one study`,
     );
   }
   if (table.cells !== undefined) {

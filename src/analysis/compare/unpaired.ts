@@ -19,7 +19,7 @@ export function unpairedOutput(
   const [n1, n2] = [first!.length, second!.length];
   const counts = { name, n_before: n1, n_after: n2 };
   if (n1 === 0 || n2 === 0) {
-    const reason = `the ${n1 === 0 ? 'first' : 'second'} batch has no run with the output`;
+    const reason = `the ${n1 === 0 ? 'first' : 'second'} study has no run with the output`;
     return { ...counts, mean_difference: null, welch: null, ks_d: null, ks_p: null, mann_whitney_p: null, reason };
   }
   const values = new Float64Array(n1 + n2);
@@ -38,7 +38,7 @@ export function unpairedOutput(
     ks_d,
     ks_p: twoSampleKsPValue(ks_d, n2, n1),
     mann_whitney_p: mannWhitney(rankSum, n2, n1, tieSum).p,
-    reason: Math.min(n1, n2) < 2 ? 'an interval of the difference of means needs 2 runs of each batch' : null,
+    reason: Math.min(n1, n2) < 2 ? 'an interval of the difference of means needs 2 runs of each study' : null,
   };
 }
 

@@ -244,7 +244,7 @@ function sayNotShown(it: Case): string[] {
   const worst = furthest(it)!;
   const { more_clean_runs: more } = worst;
   const outlook = more === null ? '' : `; ${plural(more, 'further run')} without a failure would show it`;
-  const count = requirementCount(it.notShown.length, it.evidence.requirements.length, 'not shown');
+  const count = requirementCount(it.notShown.length, it.evidence.requirements.length, 'undecided');
   return [`${count}: ${passesClause(worst)}${outlook}`, ...trouble(it)];
 }
 

@@ -129,7 +129,7 @@ function codeSentences({ executed: { code } }: Report): string[] {
   ];
 }
 
-const auditSentences = ({ audits }: Report): string[] => audits.map(({ sentence }) => `Audit: ${sentence}.`);
+const auditSentences = ({ audits }: Report): string[] => audits.map(({ sentence }) => `Spot check: ${sentence}.`);
 
 function inputSentences({ inputs }: Report): string[] {
   const varying = inputs.filter(({ varies }) => varies);

@@ -11,7 +11,9 @@ export function limitsOf(report: Report, evidence: RunsEvidence): string[] {
   const { status, results, counted } = report;
   const open = counted.find((it) => it.class === 'open')?.runs ?? 0;
   return [
-    ...(status === null ? ['The coordinator was not asked: code, runners, audits and history are not known.'] : []),
+    ...(status === null
+      ? ['The coordinator was not asked: code, runners, spot checks and history are not known.']
+      : []),
     ...(open === 0
       ? []
       : [`${plural(open, 'run')} have not ended: every figure is provisional.`.replace('1 run have', '1 run has')]),
@@ -123,12 +125,14 @@ function inputLimits({ inputs }: Report): string[] {
 function checkLimits({ audits, audits_omitted: omitted, history, retries, status }: Report): string[] {
   const open = audits.filter((it) => it.compared < it.runs).length;
   return [
-    ...(status !== null && audits.length === 0 ? ['No run was executed again to compare it: there is no audit.'] : []),
-    ...(omitted === 0 ? [] : [`${plural(omitted, 'earlier audit')} ${omitted === 1 ? 'is' : 'are'} not listed.`]),
-    ...(open === 0 ? [] : [`${plural(open, 'audit')} ${open === 1 ? 'has' : 'have'} runs that are not compared.`]),
+    ...(status !== null && audits.length === 0
+      ? ['No run was executed again to compare it: there is no spot check.']
+      : []),
+    ...(omitted === 0 ? [] : [`${plural(omitted, 'earlier spot check')} ${omitted === 1 ? 'is' : 'are'} not listed.`]),
+    ...(open === 0 ? [] : [`${plural(open, 'spot check')} ${open === 1 ? 'has' : 'have'} runs that are not compared.`]),
     ...audits
       .filter(({ differing }) => differing > 0)
-      .map(({ sentence }) => `An audit found differences: ${sentence}.`),
+      .map(({ sentence }) => `A spot check found differences: ${sentence}.`),
     ...(history === null || history.events_omitted === 0
       ? []
       : [

@@ -42,7 +42,7 @@ export const compare = question({
     const id = written.toLowerCase();
     if (isBatchId(id)) return id;
     const shown = JSON.stringify(id.slice(0, 100));
-    throw new SimbatchError('unknown-batch', `${shown} in \`with\` is not the id of a batch; give the id of one`);
+    throw new SimbatchError('unknown-batch', `${shown} in \`with\` is not the id of a study; give the id of one`);
   },
   answer(before, { failing, confidence, level, with: other }, after) {
     const request = { ...given({ failing, confidence }), requirements: requirementsOf(before.submission) };

@@ -19,7 +19,7 @@ export const transitions = question({
   isPooled: false,
   answer({ table, moves }) {
     if (moves === undefined)
-      throw new RangeError('transitions not counted: a table of runs has no history; ask the coordinator of one batch');
+      throw new RangeError('transitions not counted: a table of runs has no history; ask the coordinator of one study');
     return studyTransitions(table, moves);
   },
 });

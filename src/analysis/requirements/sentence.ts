@@ -9,7 +9,7 @@ import { SequentialTest } from './sequential-test.ts';
 export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
   const { probability, confidence } = answer;
   const claim = `${requirementClaim(answer)} with probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
-  const verdict = answer.verdict === 'not-shown' ? 'not shown' : answer.verdict;
+  const verdict = answer.verdict === 'not-shown' ? 'not enough runs' : answer.verdict;
   const { passed, judged, unknown } = answer;
   const unknownPart = unknown > 0 ? `, ${unknown} unknown` : '';
   return `${verdict}: ${claim}; ${passed} of ${plural(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
@@ -38,7 +38,7 @@ function outlook(answer: Omit<RequirementAnswer, 'sentence'>, open: number): str
       ? ''
       : needed === 0
         ? '; shown so far'
-        : `; at the soonest after ${plural(needed, 'more clean run')}`;
+        : `; at the soonest after ${plural(needed, 'more passing run')}`;
   return `${soonest}, ${plural(left, 'more failure')} at most`;
 }
 

@@ -56,7 +56,7 @@ export interface Moves {
 /** The telemetry of a drawn sample of the runs. @throws RangeError where the runs have no files */
 export function drawnTelemetry({ readTelemetry }: AnsweredStudy, options?: DrawOptions): Promise<DrawnTelemetry> {
   if (readTelemetry === undefined)
-    throw new RangeError('telemetry not read: a table of runs has no telemetry; ask the coordinator of the batch');
+    throw new RangeError('telemetry not read: a table of runs has no telemetry; ask the coordinator of the study');
   return readTelemetry(options);
 }
 

@@ -15,7 +15,7 @@ export function requireJoinable(members: readonly { bytes: number; table: Pick<R
   if (bytes <= MAX_JOINED_BYTES) return;
   throw new SimbatchError(
     'answer-too-large',
-    `the runs of the family are not pooled: this takes ${mib(bytes)} MiB, more than ${mib(MAX_JOINED_BYTES)}; ask about each batch without \`family\``,
+    `the runs of the family are not pooled: this takes ${mib(bytes)} MiB, more than ${mib(MAX_JOINED_BYTES)}; ask about each study without \`family\``,
   );
 }
 

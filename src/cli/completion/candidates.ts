@@ -1,6 +1,7 @@
 /** The candidates for the last word of a command line: commands, options, their values, studies, runs, runners and files. */
 import type { Argument, Command, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
+import { shownStatus } from '../../contract/enums.ts';
 import { newestBatches } from '../../client/newest-batches.ts';
 import { BATCH_ARGUMENT, JOB_ARGUMENT } from '../study/references.ts';
 import { printable, shortId } from '../terminal/format.ts';
@@ -127,6 +128,8 @@ export function namesOf(client: Client): KnownNames {
         return last === undefined ? [] : [['latest', printable(last.name, 40)], ...described];
       }),
     runners: () =>
-      quietly(async () => (await client.runners()).runners.map((it): Candidate => [it.id, `${it.name}, ${it.status}`])),
+      quietly(async () =>
+        (await client.runners()).runners.map((it): Candidate => [it.id, `${it.name}, ${shownStatus(it.status)}`]),
+      ),
   };
 }

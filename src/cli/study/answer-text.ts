@@ -90,17 +90,17 @@ export function failureLines({ failures }: Pick<StudySummary, 'failures'>): stri
   return failures.length > 10 ? [...lines, `       and ${failures.length - 10} other patterns`] : lines;
 }
 
-/** `close: open, 20 of 20 runs passed, bounds 89.1 % and 100 %, 5 more clean runs needed`. */
+/** `close: open, 20 of 20 runs passed, bounds 89.1 % and 100 %, 5 more passing runs needed`. */
 export function progressLine(it: RequirementVerdict): string {
   const settled = it.settled_at_run_id === null ? it.settled : `at run ${it.settled_at_run_id}`;
   const parts = [
-    `${it.verdict === 'not-shown' ? 'not shown' : (it.verdict ?? 'no verdict')}${settled === null ? '' : ` (${settled})`}`,
+    `${it.verdict === 'not-shown' ? 'not enough runs' : (it.verdict ?? 'no verdict')}${settled === null ? '' : ` (${settled})`}`,
     `${it.passed} of ${plural(it.judged, 'run')} passed`,
     ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
     `bounds ${shareInPercent(it.lower)} and ${shareInPercent(it.upper)}`,
     ...outlook(it),
     ...(it.failures_left !== null && it.failures_left < 0 ? ['cannot be met by this study'] : []),
-    ...(it.more_clean_runs === null ? [] : [`${plural(it.more_clean_runs, 'further clean run')} would show it`]),
+    ...(it.more_clean_runs === null ? [] : [`${plural(it.more_clean_runs, 'further passing run')} would show it`]),
   ];
   return `${printable(it.name, 40)}: ${parts.join(', ')}`;
 }
@@ -109,7 +109,7 @@ export function progressLine(it: RequirementVerdict): string {
 function outlook({ needed_clean_runs: needed, failures_left: left }: RequirementVerdict): string[] {
   // Out of reach, which the line says: no number of runs of this study is enough.
   if (needed === null || (left !== null && left < 0)) return [];
-  if (needed > 0) return [`${plural(needed, 'more clean run')} needed`];
+  if (needed > 0) return [`${plural(needed, 'more passing run')} needed`];
   return left === null ? ['shown so far'] : [`shown so far, ${plural(left, 'more failure')} at most`];
 }
 

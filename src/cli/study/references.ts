@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts';
 
 /** Help text of an argument that references a study. */
 export const BATCH_ARGUMENT = 'id of a study, the beginning of one, or `latest`';
-export const JOB_ARGUMENT = 'STUDY/RUN such as latest/17, or the id of a job';
+export const JOB_ARGUMENT = 'STUDY/RUN such as latest/17, or the id of a run';
 
 const HEX_PREFIX = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 

@@ -62,10 +62,12 @@ const STATUS_TONES: Readonly<Record<string, Tone>> = {
   met: 'good',
   violated: 'bad',
   'not-shown': 'warning',
+  'not enough': 'warning',
   'not shown': 'warning',
+  Drained: 'warning',
   open: 'active',
 };
 
 /** The tone of a state of a study, a run or a runner, or of a verdict. */
 export const statusTone = (text: string): Tone | undefined =>
-  STATUS_TONES[/^[A-Za-z]+([- ]shown)?/.exec(text)?.[0] ?? ''];
+  STATUS_TONES[/^[A-Za-z]+([- ](shown|enough))?/.exec(text)?.[0] ?? ''];

@@ -17,5 +17,5 @@ export function requireCurrent(
   const isActive = value === 'Claimed' || value === 'Running';
   if (isActive && context.attempt === attempt && context.runnerId === runnerId) return;
   const why = `attempt ${String(attempt)} by runner "${runnerId}" is not its current one; it is ${value}`;
-  throw new SimbatchError('stale-attempt', `job ${jobId}: ${refused}: ${why}`);
+  throw new SimbatchError('stale-attempt', `run ${jobId}: ${refused}: ${why}`);
 }

@@ -35,7 +35,7 @@ export function fileAttempt(parts: FileAttemptParts, jobId: Uuid, wanted: number
     const last = attemptsOmitted + attempts.length;
     const known =
       last === 0 ? 'it has none yet' : `those from ${String(attemptsOmitted + 1)} to ${String(last)} are known`;
-    throw new SimbatchError('unknown-file', `job ${jobId} has no attempt ${String(wanted)}; ${known}`);
+    throw new SimbatchError('unknown-file', `run ${jobId} has no attempt ${String(wanted)}; ${known}`);
   }
   const text = record.n === context.attempt && isTerminal(value) ? parts.store.get(keys.result(jobId)) : undefined;
   return {
@@ -61,9 +61,9 @@ export function filesOwner(parts: FileAttemptParts, jobId: Uuid): FilesOwner {
   const { reusedFrom: origin } = readJob(parts, parts.store, jobId).state.context;
   if (origin === undefined) return { jobId };
   const batchId = batchIdOf(origin);
-  const note = `its result and its files are those of job ${origin} of batch ${batchId}`;
+  const note = `its result and its files are those of run ${origin} of study ${batchId}`;
   if (parts.store.get(keys.batch(batchId)) !== undefined) return { jobId: origin, note };
-  return { jobId: origin, note, gone: 'is gone: its batch was deleted' };
+  return { jobId: origin, note, gone: 'is gone: its study was deleted' };
 }
 
 /** Why the runner does not send files, as the end of a sentence, with the remedy. */
@@ -82,4 +82,4 @@ export function silenceOf(parts: FileAttemptParts, runnerId: string): string {
 }
 
 export const unknownFile = (jobId: Uuid, path: string, why: string): SimbatchError =>
-  new SimbatchError('unknown-file', `the file ${JSON.stringify(path.slice(0, 200))} of job ${jobId} ${why}`);
+  new SimbatchError('unknown-file', `the file ${JSON.stringify(path.slice(0, 200))} of run ${jobId} ${why}`);

@@ -35,7 +35,7 @@ export async function parentFiles(
     return await filesFor(parts, parentJob, filesRead(config), from);
   } catch (error) {
     const isGone = error instanceof SimbatchError && error.code === 'unknown-job';
-    if (isGone || isDamage(error)) return { gone: `job ${parentJob} cannot be read: ${(error as Error).message}` };
+    if (isGone || isDamage(error)) return { gone: `run ${parentJob} cannot be read: ${(error as Error).message}` };
     throw error;
   }
 }
@@ -47,10 +47,10 @@ async function filesFor(
   from: number,
 ): Promise<ParentFiles> {
   const { jobId: owner, gone } = filesOwner(parts, parentJob);
-  if (gone !== undefined) return { gone: `job ${owner} ${gone}` };
+  if (gone !== undefined) return { gone: `run ${owner} ${gone}` };
   const found = fileAttempt(parts, owner, undefined);
   const result = storedResult(parts, parts.store, parentJob);
-  if (found?.result === undefined || result === undefined) return { gone: `job ${parentJob} has no result` };
+  if (found?.result === undefined || result === undefined) return { gone: `run ${parentJob} has no result` };
   const addresses = read(found.result);
   const next = from + MOST_FILES;
   const files = await addressed(parts, owner, found.attempt, addresses.slice(from, next));
@@ -97,5 +97,5 @@ async function addressed(
 function requireExtraction({ context: { parent, batchId } }: BatchState): Uuid {
   if (parent?.relation === 'extraction') return parent.batchId;
   const why = 'only runs of an extraction read the files of other runs';
-  throw new SimbatchError('illegal-transition', `batch ${batchId} is not an extraction: ${why}`);
+  throw new SimbatchError('illegal-transition', `study ${batchId} is not an extraction: ${why}`);
 }

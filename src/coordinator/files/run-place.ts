@@ -49,7 +49,7 @@ function placeOrReason(parts: RunPlaceParts, jobId: Uuid): RunPlace | string {
 export function requireRunPlace(parts: RunPlaceParts, jobId: Uuid): RunPlace {
   const place = placeOrReason(parts, jobId);
   if (typeof place !== 'string') return place;
-  throw new SimbatchError('uploads-unavailable', `files of job ${jobId} are not uploaded: ${place}`);
+  throw new SimbatchError('uploads-unavailable', `files of run ${jobId} are not uploaded: ${place}`);
 }
 
 /** The place of an attempt in that of its run: `<s3_prefix>/<batch_id>/<run_id>/attempt-<n>`. */

@@ -181,6 +181,6 @@ function requireEnded({ value, context }: JobState, jobId: Uuid, runnerId: strin
   if (isTerminal(value) && context.attempt === attempt && context.runnerId === runnerId) return;
   throw new SimbatchError(
     'stale-attempt',
-    `attempt ${String(attempt)} by runner "${runnerId}" is not the last one of job ${jobId}, or the job has not ended: it is ${value}`,
+    `attempt ${String(attempt)} by runner "${runnerId}" is not the last one of run ${jobId}, or the run has not ended: it is ${value}`,
   );
 }

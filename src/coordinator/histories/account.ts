@@ -83,7 +83,7 @@ export class HistoryAccounts {
     const { batchId, place, run } = historyAt(idOf(key));
     const account = this.#accounts.get(batchId);
     return account === undefined
-      ? 'is of a batch that is lost, or has no history'
+      ? 'is of a study that is lost, or has no history'
       : account.history(place, run, values);
   }
 
@@ -101,6 +101,6 @@ export class HistoryAccounts {
       if (fault !== undefined && !isDeleted(historyAt(idOf(key)).batchId)) yield `the record ${key} ${fault}`;
     }
     for (const { batchId, run, count } of this.missing())
-      yield `run ${run} of batch ${batchId} misses ${count} of the histories that its result says it left`;
+      yield `run ${run} of study ${batchId} misses ${count} of the histories that its result says it left`;
   }
 }

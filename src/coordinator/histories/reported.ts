@@ -41,7 +41,7 @@ export function reportedHistories(
   });
   const [first] = faults;
   if (first === undefined) return stored.length === 0 ? undefined : stored;
-  const message = `the report of job ${jobId} is refused: ${first.pointer} ${first.detail}`;
+  const message = `the report of run ${jobId} is refused: ${first.pointer} ${first.detail}`;
   throw new SimbatchError('invalid-request', message, { faults });
 }
 

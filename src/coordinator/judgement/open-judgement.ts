@@ -27,7 +27,7 @@ export function openJudgement(
     requirements: rules.map((it, _, all): ParsedRequirement => {
       const parsed = parseRequirement(it, all);
       if (typeof parsed === 'string')
-        throw new Error(`batch ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);
+        throw new Error(`study ${batchId} is not judged: its requirement "${it.name}" is not usable: ${parsed}`);
       return parsed;
     }),
     precisions: precisionsOf(submission),

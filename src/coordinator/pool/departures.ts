@@ -39,10 +39,10 @@ export async function forgetRunner(parts: DepartureParts, runnerId: string): Pro
     const forgotten = await turns.run('forget-runner', (turn) => {
       const { value, context } = runnerOrThrow(turn, runnerId);
       if (value !== 'Offline' || context.held.length > 0) {
-        const why = value !== 'Offline' ? `is ${value}` : 'still holds jobs, which are requeued when its lease ends';
+        const why = value !== 'Offline' ? `is ${value}` : 'still holds runs, which are requeued when its lease ends';
         throw new SimbatchError(
           'illegal-transition',
-          `runner "${runnerId}" ${why}; only an Offline runner without jobs can be forgotten`,
+          `runner "${runnerId}" ${why}; only an Offline runner without runs can be forgotten`,
         );
       }
       const live = directory.runners.get(runnerId);

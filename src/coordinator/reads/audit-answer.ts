@@ -32,7 +32,7 @@ export async function auditAnswer(parts: ListingParts, batchId: Uuid): Promise<A
     const why = parent === undefined ? 'it was submitted' : `it is a ${parent.relation}`;
     throw new SimbatchError(
       'illegal-transition',
-      `batch ${batchId} is not an audit: ${why}; ask for one of its children with the relation audit`,
+      `study ${batchId} is not a spot check: ${why}; ask for one of its children with the relation "audit"`,
     );
   }
   const answers = latest.get(parts.store) ?? new Map<string, Promise<AuditAnswer>>();

@@ -166,13 +166,13 @@ export function studyCode(parts: { store: Store }, batchId: Uuid, reader?: strin
   if (reader !== undefined && !holdsRunOf(parts.store, reader, batchId)) {
     throw new SimbatchError(
       'forbidden',
-      `the function of batch ${batchId} cannot be read: the token is for the runner ${JSON.stringify(reader)}, which has no run of it; read it between the claim and the end of a run`,
+      `the function of study ${batchId} cannot be read: the token is for the runner ${JSON.stringify(reader)}, which has no run of it; read it between the claim and the end of a run`,
     );
   }
   if (code === undefined) {
     throw new SimbatchError(
       'not-found',
-      `batch ${batchId} carries no function: its simulation is a program of the runners`,
+      `study ${batchId} carries no function: its simulation is a program of the runners`,
     );
   }
   return { data: code };

@@ -32,7 +32,7 @@ export async function holders(view: EngineView, report: (fault: string) => void)
     const runnerId = idOf(key);
     for (const { jobId, attempt } of decodeRunner(record).context.held) {
       const other = found.get(jobId);
-      if (other !== undefined) report(`job ${jobId} is held by runner ${other.runnerId} and by runner ${runnerId}`);
+      if (other !== undefined) report(`run ${jobId} is held by runner ${other.runnerId} and by runner ${runnerId}`);
       found.set(jobId, { runnerId, attempt });
     }
   }
@@ -60,7 +60,7 @@ export async function recount(view: EngineView, report: (fault: string) => void)
   await recountFamilies(view, families, report);
   await recountGroups(view, groups, report);
   await recountOrphans(view, report);
-  for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds job ${jobId}, which is not active`);
+  for (const [jobId, { runnerId }] of held) report(`runner ${runnerId} holds run ${jobId}, which is not active`);
 }
 
 /** Each round has its batch, each block of rows and each key its round. */
@@ -70,7 +70,7 @@ async function recountOrphans(view: EngineView, report: (fault: string) => void)
   for await (const { batchId, key, isDeleted } of roundsWithout(view, isThere)) {
     if (!isDeleted && key.startsWith(allOf('round').gte)) counts.set(batchId, (counts.get(batchId) ?? 0) + 1);
   }
-  for (const [batchId, rounds] of counts) report(`batch ${batchId} has no record, and ${rounds} rounds`);
+  for (const [batchId, rounds] of counts) report(`study ${batchId} has no record, and ${rounds} rounds`);
   let latest = '';
   for await (const [key] of wholeRecords(view, allOf('rows'))) {
     const place = idOf(key).split('/').slice(0, 2).join('/');
@@ -79,7 +79,7 @@ async function recountOrphans(view: EngineView, report: (fault: string) => void)
     const [batchId = '', round = ''] = place.split('/');
     const number = Number.parseInt(round, 16);
     if (wholeRecord(view, keys.round(batchId, number)) === undefined && !isDeleted(view, batchId))
-      report(`batch ${batchId} has rows of round ${number}, which has no record`);
+      report(`study ${batchId} has rows of round ${number}, which has no record`);
   }
   for await (const [key, record] of wholeRecords(view, allOf('round-key'))) {
     const [batchId = ''] = idOf(key).split('/', 1);
@@ -87,7 +87,7 @@ async function recountOrphans(view: EngineView, report: (fault: string) => void)
     const named = idOf(key).slice(batchId.length + 1);
     if ((round === undefined || (JSON.parse(round) as RoundRecord).key !== named) && !isDeleted(view, batchId))
       report(
-        `batch ${batchId}: the key ${JSON.stringify(named)} names round ${record}, which has another one or no record`,
+        `study ${batchId}: the key ${JSON.stringify(named)} names round ${record}, which has another one or no record`,
       );
   }
 }
@@ -106,11 +106,11 @@ async function recountFamilies(
   for await (const [key, record] of wholeRecords(view, allOf('family'))) {
     const familyId = idOf(key);
     if (expected.get(familyId) !== record) {
-      report(`the record of the family of batch ${familyId} does not list the batches that came of it`);
+      report(`the record of the family of study ${familyId} does not list the studies that came of it`);
     }
     expected.delete(familyId);
   }
-  for (const familyId of expected.keys()) report(`the record of the family of batch ${familyId} is missing`);
+  for (const familyId of expected.keys()) report(`the record of the family of study ${familyId} is missing`);
 }
 
 /** Each record of studies whose runs can have the same keys lists those that exist: no other, and, unless it is of an older version, all. */
@@ -119,7 +119,7 @@ async function recountGroups(view: EngineView, groups: KeyGroups, report: (fault
   for await (const [key, record] of wholeRecords(view, allOf('key-group'))) {
     const members = new Set(JSON.parse(expected.get(idOf(key)) ?? '[]') as string[]);
     for (const batchId of JSON.parse(record) as string[]) {
-      if (!members.has(batchId)) report(`the record ${key} lists batch ${batchId}, which is not one of its studies`);
+      if (!members.has(batchId)) report(`the record ${key} lists study ${batchId}, which is not one of its studies`);
     }
   }
 }
@@ -130,7 +130,7 @@ async function listedStudies(view: EngineView, report: (fault: string) => void):
   for await (const [key] of wholeRecords(view, allOf('study'))) {
     const batchId = listedBatch(key);
     if (wholeRecord(view, keys.batch(batchId)) === undefined)
-      report(`the record ${key} lists batch ${batchId}, which has no record`);
+      report(`the record ${key} lists study ${batchId}, which has no record`);
     else listed.set(batchId, (listed.get(batchId) ?? 0) + 1);
   }
   return listed;
@@ -148,8 +148,8 @@ function recountEntries(
   const entries = isListed ? entriesOf(batchId, submission) : [];
   const found = entries.filter((key) => wholeRecord(view, key) !== undefined).length;
   if (found < entries.length && isIndexed((key) => wholeRecord(view, key), batchId))
-    report(`batch ${batchId} is missing in the list of the studies with its design or its name`);
-  if (found < listed) report(`batch ${batchId} is listed with another design or name than its own`);
+    report(`study ${batchId} is missing in the list of the studies with its design or its name`);
+  if (found < listed) report(`study ${batchId} is listed with another design or name than its own`);
 }
 
 async function recountBatch(
@@ -188,16 +188,16 @@ async function recountBatch(
   if (batch === undefined) {
     // A deleted batch leaves records until its purge has ended.
     if (deletion === undefined) {
-      report(`batch ${batchId} has no record; ${orphans} records of its runs, submission ${submission !== undefined}`);
+      report(`study ${batchId} has no record; ${orphans} records of its runs, submission ${submission !== undefined}`);
     }
     return;
   }
   const { value, context } = batch;
   if (selection !== undefined) reportLost(batch, selection, next, context.next, report);
-  if (submission === undefined) report(`batch ${batchId} has no submission`);
+  if (submission === undefined) report(`study ${batchId} has no submission`);
   if ((open !== undefined) === isTerminal(value)) {
     report(
-      `batch ${batchId} is ${value}, and its index record of open batches is ${open === undefined ? 'missing' : 'there'}`,
+      `study ${batchId} is ${value}, and its index record of open studies is ${open === undefined ? 'missing' : 'there'}`,
     );
   }
   const derived = context.cancelRequested ? context.totalJobs - touched : 0;
@@ -206,15 +206,15 @@ async function recountBatch(
     const ofRecords = counts.get(status as JobStatus) ?? 0;
     const found =
       ofRecords + (status === 'Cancelled' ? derived : 0) + (status === 'Pending' ? untouchedRuns(context) : 0);
-    if (found !== counted) report(`batch ${batchId} counts ${counted} ${status} runs, and its records have ${found}`);
+    if (found !== counted) report(`study ${batchId} counts ${counted} ${status} runs, and its records have ${found}`);
   }
   const { reported: counted = 0 } = context.telemetry ?? {};
   if (reported !== counted) {
-    report(`batch ${batchId} counts the telemetry of ${counted} runs, and its results have that of ${reported}`);
+    report(`study ${batchId} counts the telemetry of ${counted} runs, and its results have that of ${reported}`);
   }
   if (selection !== undefined && cancelledAhead !== context.cancelledAhead) {
     report(
-      `batch ${batchId} counts ${context.cancelledAhead} runs cancelled ahead, and its records have ${cancelledAhead}`,
+      `study ${batchId} counts ${context.cancelledAhead} runs cancelled ahead, and its records have ${cancelledAhead}`,
     );
   }
 }
@@ -246,7 +246,7 @@ function reportLost(
   if (context.cancelRequested || from >= to) return;
   const lost = selection.drop(from).take(to - from);
   const which = to - from === 1 ? `run ${lost.toString()}` : `runs ${shown(lost)}`;
-  report(`batch ${context.batchId}: the job record of ${which} is missing`);
+  report(`study ${context.batchId}: the record of ${which} is missing`);
 }
 
 function recountRun(
@@ -256,7 +256,7 @@ function recountRun(
   report: (fault: string) => void,
 ): JobStatus | undefined {
   if (job === undefined) {
-    report(`job ${jobId} has no record, and ${result === undefined ? 'an index record' : 'a result'}`);
+    report(`run ${jobId} has no record, and ${result === undefined ? 'an index record' : 'a result'}`);
     return undefined;
   }
   const { value, context: own } = decodeJob(jobId, job, context);
@@ -264,17 +264,17 @@ function recountRun(
   const holder = held.get(jobId);
   held.delete(jobId);
   if (isActive && (holder?.runnerId !== own.runnerId || holder?.attempt !== own.attempt)) {
-    report(`job ${jobId} is ${value} on runner ${own.runnerId}, which does not hold it`);
+    report(`run ${jobId} is ${value} on runner ${own.runnerId}, which does not hold it`);
   }
-  if (!isActive && holder !== undefined) report(`job ${jobId} is ${value}, and runner ${holder.runnerId} holds it`);
+  if (!isActive && holder !== undefined) report(`run ${jobId} is ${value}, and runner ${holder.runnerId} holds it`);
   if ((requeue !== undefined) !== (value === 'Pending')) {
     report(
-      `job ${jobId} is ${value}, and its index record of requeued runs is ${requeue === undefined ? 'missing' : 'there'}`,
+      `run ${jobId} is ${value}, and its index record of requeued runs is ${requeue === undefined ? 'missing' : 'there'}`,
     );
   }
   const hasResult = value === 'Completed' || value === 'Failed' || value === 'Timeout';
   if (hasResult !== (result !== undefined)) {
-    report(`job ${jobId} is ${value}, and its result is ${result === undefined ? 'missing' : 'there'}`);
+    report(`run ${jobId} is ${value}, and its result is ${result === undefined ? 'missing' : 'there'}`);
   }
   return value;
 }
@@ -292,13 +292,13 @@ function recountRounds(
   const shape = rowDesign(config);
   const start = parent === undefined ? recordDigest(submission) : undefined;
   const chain = new RoundChain(shape, start, (fault, isMarked) => {
-    if (isMarked !== true) report(`batch ${batchId}: ${fault}`);
+    if (isMarked !== true) report(`study ${batchId}: ${fault}`);
   });
   for (let number = 0; ; number++) {
     const record = wholeRecord(view, keys.round(batchId, number));
     if (record === undefined) {
       if (number >= rounds) break;
-      report(`batch ${batchId}: the record of round ${number} is missing`);
+      report(`study ${batchId}: the record of round ${number} is missing`);
       continue;
     }
     chain.round(record);
@@ -306,13 +306,13 @@ function recountRounds(
     for (let block = 0; block < blocksOf(count); block++)
       chain.block(wholeRecord(view, keys.rows(batchId, number, block)));
     if (key !== null && wholeRecord(view, keys['round-key'](batchId, key)) !== String(number)) {
-      report(`batch ${batchId}: the key of round ${number} is missing or names another round`);
+      report(`study ${batchId}: the key of round ${number} is missing or names another round`);
     }
   }
   chain.finish();
   if (budget !== undefined && (chain.rounds !== rounds || chain.runs !== totalJobs)) {
     report(
-      `batch ${batchId} counts ${rounds} rounds with ${totalJobs} runs, and its records have ${chain.rounds} with ${chain.runs}`,
+      `study ${batchId} counts ${rounds} rounds with ${totalJobs} runs, and its records have ${chain.rounds} with ${chain.runs}`,
     );
   }
 }

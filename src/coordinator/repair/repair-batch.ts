@@ -85,7 +85,7 @@ export class BatchRepair {
   run({ jobId, job, result, requeue }: RunRecords, holder: Holder | undefined): Change[] {
     const index = this.#selection.indexOf(runIdOf(jobId));
     if (index === undefined) {
-      this.#report(`job ${jobId}: its batch does not hold this run; its records are dropped`, true);
+      this.#report(`run ${jobId}: its study does not hold this run; its records are dropped`, true);
       return [];
     }
     const changes = this.#lostBefore(Math.min(index, this.#next));
@@ -117,7 +117,7 @@ export class BatchRepair {
   /** The record of a job of which the result alone is left. */
   #recordOf(jobId: Uuid, { success, error_message: error }: StoredResult): JobRecord {
     const value = success ? 'Completed' : 'Failed';
-    this.#report(`job ${jobId}: its record is lost with its attempts; it is ${value} by its result`, true);
+    this.#report(`run ${jobId}: its record is lost with its attempts; it is ${value} by its result`, true);
     return { value, ...INITIAL_HISTORY, completedAtMs: this.#now, ...(error === null ? {} : { error }) };
   }
 
@@ -126,11 +126,11 @@ export class BatchRepair {
     const isActive = record.value === 'Claimed' || record.value === 'Running';
     if (isActive && result !== undefined) {
       const { success } = JSON.parse(result) as { success: boolean };
-      this.#report(`job ${jobId}: its record was older than its result; it is ${success ? 'Completed' : 'Failed'} now`);
+      this.#report(`run ${jobId}: its record was older than its result; it is ${success ? 'Completed' : 'Failed'} now`);
       return this.#ended(record, success ? 'Completed' : 'Failed', undefined);
     }
     if (isActive && (holder?.runnerId !== record.runnerId || holder?.attempt !== record.attempt)) {
-      this.#report(`job ${jobId}: the runner that executed it is lost; it is Pending again`, true);
+      this.#report(`run ${jobId}: the runner that executed it is lost; it is Pending again`, true);
       return {
         ...this.#ended(record, 'Pending', undefined),
         runnerId: undefined,
@@ -141,7 +141,7 @@ export class BatchRepair {
     }
     if (isActive) this.held.add(jobId);
     if (record.value === 'Completed' && result === undefined) {
-      this.#report(`job ${jobId}: its result is lost; it is Failed now`, true);
+      this.#report(`run ${jobId}: its result is lost; it is Failed now`, true);
       return this.#ended(record, 'Failed', 'its result was lost by damage to the data directory');
     }
     return record;
@@ -195,7 +195,7 @@ export class BatchRepair {
   #lost(index: number): Change[] {
     const runId = this.#selection.nth(index);
     const jobId = jobIdOf(this.#batch.context.batchId, runId);
-    this.#report(`job ${jobId} (run ${runId}): its record is lost; it is Failed now`, true);
+    this.#report(`run ${jobId} (run ${runId}): its record is lost; it is Failed now`, true);
     this.#count(index, 'Failed');
     const record = { value: 'Failed', ...INITIAL_HISTORY, completedAtMs: this.#now, error: LOST };
     return [
@@ -238,7 +238,7 @@ export class BatchRepair {
       repaired.waitingSinceMs ??= this.#now;
     this.#reportCounters(repaired);
     const status = statusOf(value, repaired);
-    if (status !== value) this.#report(`batch ${context.batchId}: it was ${value}; by its runs it is ${status} now`);
+    if (status !== value) this.#report(`study ${context.batchId}: it was ${value}; by its runs it is ${status} now`);
     if (isTerminal(status)) repaired.endedAtMs ??= this.#now;
     else repaired.endedAtMs = undefined;
     changes.push([keys.batch(context.batchId), JSON.stringify({ value: status, ...repaired })]);
@@ -264,7 +264,7 @@ export class BatchRepair {
     const [before, after] = [context, repaired].map(({ telemetry }) => telemetry?.reported ?? 0);
     if (before !== after) shown.push(`runs with telemetry ${String(before)} -> ${String(after)}`);
     if (shown.length === 0) return;
-    this.#report(`batch ${context.batchId}: its counters follow the records that are left: ${shown.join(', ')}`);
+    this.#report(`study ${context.batchId}: its counters follow the records that are left: ${shown.join(', ')}`);
   }
 }
 

@@ -167,7 +167,7 @@ class RoundsRepair {
     if (!isNew) return;
     const runs = size === 1 ? `run ${first}` : `runs ${first} to ${first + size - 1}`;
     this.#parts.report(
-      `batch ${this.#batchId}: the rows of ${runs} (round ${this.#rounds}) are lost; those that have not ended are Cancelled now`,
+      `study ${this.#batchId}: the rows of ${runs} (round ${this.#rounds}) are lost; those that have not ended are Cancelled now`,
       true,
     );
   }
@@ -175,7 +175,7 @@ class RoundsRepair {
   async #recordOf(count: number, key: string | null, blocks: readonly RowBlock[]): Promise<string> {
     const isWhole = blocks.reduce((sum, { rows }) => sum + rows, 0) === count;
     this.#parts.report(
-      `batch ${this.#batchId}: the record of round ${this.#rounds} is lost; it was made again from ${isWhole ? 'its rows' : 'the rounds around it'}`,
+      `study ${this.#batchId}: the record of round ${this.#rounds} is lost; it was made again from ${isWhole ? 'its rows' : 'the rounds around it'}`,
       true,
     );
     const record: RoundRecord = {
@@ -203,7 +203,7 @@ class RoundsRepair {
     // A study that came of another one may hold a part of the runs, and counts no rounds.
     if (budget === undefined || (this.#rounds === rounds && this.#runs === totalJobs)) return counted;
     this.#parts.report(
-      `batch ${batchId}: it counts ${rounds} rounds with ${totalJobs} runs; by its records it has ${this.#rounds} with ${this.#runs} now`,
+      `study ${batchId}: it counts ${rounds} rounds with ${totalJobs} runs; by its records it has ${this.#rounds} with ${this.#runs} now`,
     );
     return { ...counted, rounds: this.#rounds, totalJobs: this.#runs };
   }

@@ -214,7 +214,7 @@ class Repair {
       await this.#leave(keys.submission(batchId), submission);
       const missing = batch === undefined ? 'record' : 'submission';
       this.#lose(
-        `batch ${batchId}: its ${missing} is lost; the records of ${dropped} runs are in ${this.#unplaced.path}`,
+        `study ${batchId}: its ${missing} is lost; the records of ${dropped} runs are in ${this.#unplaced.path}`,
       );
       return;
     }
@@ -255,7 +255,7 @@ class Repair {
       else this.#report.findings.push(`the record ${key} ${fault}; it is dropped`);
     }
     for (const { batchId, run, count } of this.#histories.missing()) {
-      this.#lose(`run ${run} of batch ${batchId}: ${count} of its histories are lost`);
+      this.#lose(`run ${run} of study ${batchId}: ${count} of its histories are lost`);
       const id = jobIdOf(batchId, run);
       const { history_count: left = 0, ...result } = JSON.parse(wholeRecord(view, keys.result(id))!) as StoredResult;
       await this.#put([[keys.result(id), encodeResult({ ...result, history_count: left - count })]]);
@@ -267,7 +267,7 @@ class Repair {
       const { value, context } = decodeRunner(record);
       const held = context.held.filter(({ jobId }) => kept.has(jobId));
       if (held.length < context.held.length) {
-        this.#report.findings.push(`runner ${idOf(key)}: it no longer holds ${context.held.length - held.length} jobs`);
+        this.#report.findings.push(`runner ${idOf(key)}: it no longer holds ${context.held.length - held.length} runs`);
       }
       const status = value === 'Busy' && held.length === 0 ? 'Idle' : value;
       await this.#put([[key, JSON.stringify({ value: status, ...context, held })]]);
@@ -288,7 +288,7 @@ class Repair {
       if (isDeleted) continue;
       await this.#leave(key, record);
       if (key.startsWith(allOf('round').gte))
-        this.#lose(`batch ${batchId}: it is lost, and a round of it is in ${this.#unplaced.path}: ${key}`);
+        this.#lose(`study ${batchId}: it is lost, and a round of it is in ${this.#unplaced.path}: ${key}`);
     }
   }
 

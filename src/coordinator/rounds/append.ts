@@ -61,7 +61,7 @@ export async function appendRound(parts: AppendParts, batchId: Uuid, body: unkno
   if (design === undefined) {
     throw new SimbatchError(
       'not-external',
-      `batch ${batchId} has a fixed number of runs; rounds are for studies with sampling_method: adaptive`,
+      `study ${batchId} has a fixed number of runs; rounds are for studies with sampling_method: adaptive`,
     );
   }
   refuseOwnRounds(batchId, design);
@@ -160,7 +160,7 @@ const taken = ({ round, digest }: RoundRecord, why: string): SimbatchError =>
 
 function storedRound(source: RecordSource, batchId: Uuid, round: number): RoundRecord {
   const stored = readRound(source, batchId, round);
-  if (stored === undefined) throw missingRecord(`the round ${round} of batch ${batchId}`);
+  if (stored === undefined) throw missingRecord(`the round ${round} of study ${batchId}`);
   return stored;
 }
 
@@ -195,7 +195,7 @@ export function closeBatch({ turns }: Pick<AppendParts, 'turns'>, batchId: Uuid)
   return turns.run('close-batch', (turn) => {
     const { context } = batchOrThrow(turn, batchId);
     if (context.budget === undefined) {
-      throw new SimbatchError('not-external', `batch ${batchId} has a fixed number of runs, and ends by itself`);
+      throw new SimbatchError('not-external', `study ${batchId} has a fixed number of runs, and ends by itself`);
     }
     turn.trySend('batch', batchId, { type: 'CLOSE', ...byActor(turn), now: turn.now });
     turn.deliverFacts();

@@ -46,7 +46,7 @@ export async function evaluate(
   if (design === undefined || contextOf(parts, batchId).budget === undefined) {
     throw new SimbatchError(
       'not-external',
-      `batch ${batchId} has a fixed number of runs; points are for studies with sampling_method: adaptive`,
+      `study ${batchId} has a fixed number of runs; points are for studies with sampling_method: adaptive`,
     );
   }
   refuseOwnRounds(batchId, design);

@@ -56,7 +56,7 @@ export class StudyPoints {
   #nextBlock(): RowBlock {
     if (this.#blocks.length === 0) {
       const record = readRound(this.#source, this.#batchId, this.#rounds);
-      if (record === undefined) throw missingRecord(`round ${this.#rounds} of batch ${this.#batchId}`);
+      if (record === undefined) throw missingRecord(`round ${this.#rounds} of study ${this.#batchId}`);
       this.#blocks = readBlocks(this.#source, this.#batchId, record, this.#width);
     }
     return this.#blocks[0]!;

@@ -111,7 +111,7 @@ export class RareEvents {
       this.#broken.add(batchId);
       throw new SimbatchError(
         'internal',
-        `the next round of batch ${batchId} cannot be computed: its ${outcome.rounds} rounds do not follow from its results by this version; submit the study anew`,
+        `the next round of study ${batchId} cannot be computed: its ${outcome.rounds} rounds do not follow from its results by this version; submit the study anew`,
       );
     }
     await this.#parts.turns.run('append-rare-round', (turn) => append(turn, batchId, outcome));

@@ -63,13 +63,13 @@ function adaptiveStudy(
   const state = readBatch(view, batchId);
   const study = parts.studyCache.of(state.context, sourceOf(view));
   if (study.rows !== undefined) return { state, study };
-  throw new SimbatchError('not-external', `batch ${batchId} has a fixed number of runs and no rounds`);
+  throw new SimbatchError('not-external', `study ${batchId} has a fixed number of runs and no rounds`);
 }
 
 function roundOrThrow(view: Pick<StoreView, 'get'>, batchId: Uuid, round: number): RoundRecord {
   const record = readRound(sourceOf(view), batchId, round);
   if (record !== undefined) return record;
-  throw new SimbatchError('unknown-round', `batch ${batchId} has no round ${round}`);
+  throw new SimbatchError('unknown-round', `study ${batchId} has no round ${round}`);
 }
 
 function toRound(parts: ReadParts, { value, context }: BatchState, record: RoundRecord): Round {
@@ -96,7 +96,7 @@ export function rounds(
         for (; next < end && chunk.length < CHUNK; next += step) {
           const record = readRound(source, batchId, next);
           if (record === undefined && next < (state.context.rounds ?? 0))
-            throw missingRecord(`round ${next} of batch ${batchId}`);
+            throw missingRecord(`round ${next} of study ${batchId}`);
           if (record === undefined) break;
           chunk.push(toRound(parts, state, record));
         }
@@ -133,7 +133,7 @@ export async function roundByKey(parts: ReadParts, batchId: Uuid, key: string): 
   if (number !== undefined) return roundDetail(parts, batchId, Number(number));
   throw new SimbatchError(
     'unknown-round',
-    `no round of batch ${batchId} has the key ${JSON.stringify(key.slice(0, 200))}`,
+    `no round of study ${batchId} has the key ${JSON.stringify(key.slice(0, 200))}`,
   );
 }
 

@@ -63,7 +63,7 @@ export function refuseOwnRounds(batchId: Uuid, { space }: RowShape): void {
   if (space === 'parameters') return;
   throw new SimbatchError(
     'not-external',
-    `the coordinator appends the rounds of batch ${batchId} (algorithm: rare_event); clients append to studies with the algorithm external`,
+    `the coordinator appends the rounds of study ${batchId} (algorithm: rare_event); clients append to studies with the algorithm external`,
   );
 }
 

@@ -32,6 +32,6 @@ export function requirePinnedCode(
   const wanted = pinnedCode === undefined ? 'a known code' : `the code ${shortCode(pinnedCode)}`;
   throw new SimbatchError(
     'code-differs',
-    `job ${jobId} is not started: its study pins ${wanted}, and runner "${runnerId}" ${own}; restore the code on the runner, or submit without policy.code`,
+    `run ${jobId} is not started: its study pins ${wanted}, and runner "${runnerId}" ${own}; restore the code on the runner, or submit without policy.code`,
   );
 }

@@ -38,7 +38,7 @@ async function quarantine(parts: QuarantineParts, batchId: Uuid, found: FailingR
     const { runnerId, failed, finished, othersFailed, othersFinished } = found;
     const batch = turn.state('batch', batchId);
     if (batch === undefined || !isOtherAble(parts, batch.context, runnerId)) return;
-    const reason = `quarantine: ${failed} of its ${finished} attempts failed in batch ${batchId}, and ${othersFailed} of ${othersFinished} on other runners`;
+    const reason = `quarantine: ${failed} of its ${finished} attempts failed in study ${batchId}, and ${othersFailed} of ${othersFinished} on other runners`;
     const event = { type: 'QUARANTINE', reason, untilMs: turn.now + QUARANTINE_MS, now: turn.now } as const;
     // A runner that takes no work now is silent or drained.
     if (!turn.accepts('runner', runnerId, event)) return;

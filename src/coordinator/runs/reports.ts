@@ -305,11 +305,11 @@ function refusal({ value, context: c }: JobState, runnerId: string, { attempt, j
       c.runnerId === undefined ? 'no attempt is current' : `attempt ${c.attempt} by runner "${c.runnerId}" is`;
     return new SimbatchError(
       'stale-attempt',
-      `attempt ${attempt} of job ${job_id} by runner "${runnerId}" is not current: the job is ${value} and ${current}`,
+      `attempt ${attempt} of run ${job_id} by runner "${runnerId}" is not current: the run is ${value} and ${current}`,
     );
   }
   if (type === 'start' && isTerminal(value)) {
-    return new SimbatchError('stale-attempt', `attempt ${attempt} of job ${job_id} is over: the job is ${value}`);
+    return new SimbatchError('stale-attempt', `attempt ${attempt} of run ${job_id} is over: the run is ${value}`);
   }
-  return new SimbatchError('illegal-transition', `job ${job_id} is ${value}, which does not allow "${type}"`);
+  return new SimbatchError('illegal-transition', `run ${job_id} is ${value}, which does not allow "${type}"`);
 }

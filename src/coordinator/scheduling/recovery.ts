@@ -45,7 +45,7 @@ async function restoreBatches(parts: RecoveryParts, snapshot: StoreView): Promis
   for await (const chunk of snapshot.entries(allOf('open'))) {
     for (const [key] of chunk) {
       const activation = directory.activate('batch', idOf(key));
-      if (activation === undefined) throw missingRecord(`the open batch ${idOf(key)}`);
+      if (activation === undefined) throw missingRecord(`the open study ${idOf(key)}`);
       updateIndex(parts, activation as Activation);
     }
   }
@@ -76,7 +76,7 @@ async function restoreRunners(parts: RecoveryParts, snapshot: StoreView): Promis
         if (job === undefined || isTerminal(job.value))
           throw new SimbatchError(
             'store-damaged',
-            `runner ${runnerId} holds job ${jobId}, which is not active: the data directory is damaged; run simbatch verify`,
+            `runner ${runnerId} holds run ${jobId}, which is not active: the data directory is damaged; run simbatch verify`,
           );
         const revived = directory.restore('job', jobId, ACTOR_KINDS.job.revive(job, now));
         updateIndex(parts, revived as Activation);

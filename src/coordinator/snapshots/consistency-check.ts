@@ -91,14 +91,14 @@ export class ConsistencyCheck {
     for (const [jobId, { runnerId }] of this.#active) {
       this.#findings.add(
         `job/${jobId}`,
-        `runner "${runnerId}" executes it by the job's record, and does not hold it by its own`,
+        `runner "${runnerId}" executes it by the run's record, and does not hold it by its own`,
       );
     }
   }
 
   #batch(batchId: string, { value, ...context }: StoredState): void {
     this.#close();
-    if (this.#batches.has(batchId)) throw unusable(`batch ${batchId} occurs twice`);
+    if (this.#batches.has(batchId)) throw unusable(`study ${batchId} occurs twice`);
     this.#batches.add(batchId);
     this.#findings.report.actors += 1;
     this.#account = {
@@ -118,7 +118,7 @@ export class ConsistencyCheck {
 
   #accountOf(batchId: string, key: string): Account {
     if (this.#account?.state.context.batchId === batchId) return this.#account;
-    throw unusable(`${key} does not follow its batch`);
+    throw unusable(`${key} does not follow its study`);
   }
 
   #submission(batchId: string, record: SubmissionRecord, key: string): void {
@@ -140,7 +140,7 @@ export class ConsistencyCheck {
     const selection = selectionIn(submission.config);
     if (typeof selection === 'string') throw unusable(`the run_ids of ${key} ${selection}`);
     if (selection.count < totalJobs) {
-      throw unusable(`the run_ids of ${key} select ${selection.count} runs, and its batch has ${totalJobs}`);
+      throw unusable(`the run_ids of ${key} select ${selection.count} runs, and its study has ${totalJobs}`);
     }
     account.selection = selection.take(totalJobs);
   }
@@ -166,7 +166,7 @@ export class ConsistencyCheck {
     const runId = runIdOf(jobId);
     const isHeld =
       batch.selectsRuns === true ? account.selection?.indexOf(runId) !== undefined : runId < batch.totalJobs;
-    if (!isHeld && batch.selectsRuns === true) throw unusable(`${key} is run ${runId}, which its batch does not hold`);
+    if (!isHeld && batch.selectsRuns === true) throw unusable(`${key} is run ${runId}, which its study does not hold`);
     if (!isHeld) throw unusable(`${key} is run ${runId} of ${batch.totalJobs}`);
     if (jobId <= account.lastJob) throw unusable(`${key} is not in the order of runs`);
     account.lastJob = jobId;
@@ -196,7 +196,7 @@ export class ConsistencyCheck {
       }
       if (player.send(event) === 'refused') {
         const at = new Date(event.now).toISOString();
-        findings.add(key, `its history has ${event.type} at ${at}, which a ${player.state} job does not accept`);
+        findings.add(key, `its history has ${event.type} at ${at}, which a ${player.state} run does not accept`);
         return;
       }
     }
@@ -227,7 +227,7 @@ export class ConsistencyCheck {
     const findings = this.#findings;
     // Runs without a record are Pending or were cancelled with their batch.
     jobs[batch.cancelRequested ? 'Cancelled' : 'Pending'] += batch.totalJobs - touched;
-    findings.compare(where, 'jobs by status', jobsByStatus(state), jobs);
+    findings.compare(where, 'runs by status', jobsByStatus(state), jobs);
     findings.compare(where, 'requeued runs', batch.requeued, account.touchedPending);
     const results = { good: jobs.Completed, bad: jobs.Failed + jobs.Timeout };
     findings.compare(where, 'results', account.results, results);
@@ -255,7 +255,7 @@ export class ConsistencyCheck {
       else
         this.#findings.add(
           `runner/${runnerId}`,
-          `it holds attempt ${attempt} of job ${jobId}, which the job's record denies`,
+          `it holds attempt ${attempt} of run ${jobId}, which the run's record denies`,
         );
     }
   }

@@ -54,7 +54,7 @@ export function amendWithin(turn: Turn, batchId: Uuid, request: JudgementRequest
   if (request.revision !== undefined && request.revision !== revision) {
     throw new SimbatchError(
       'judgement-changed',
-      `the judgement of batch ${batchId} has the revision ${revision}, not ${request.revision}: it was amended meanwhile; read it, and amend that one`,
+      `the judgement of study ${batchId} has the revision ${revision}, not ${request.revision}: it was amended meanwhile; read it, and amend that one`,
     );
   }
   const runsEnded = context.completed + context.failed + context.timedOut;
@@ -89,7 +89,7 @@ function extractedFaults(
     const found = extractions.find(({ extraction }) => output.startsWith(`${extraction.name}.`));
     if (found === undefined || output in declared) return [];
     const own = output.slice(found.extraction.name.length + 1);
-    const remedy = `require ${JSON.stringify(own)} of batch ${found.batchId}, or ask for the verdict of this output by the query parameters`;
+    const remedy = `require ${JSON.stringify(own)} of study ${found.batchId}, or ask for the verdict of this output by the query parameters`;
     return [{ pointer: `/requirements/${at}/output`, detail: `is an output of an extraction; ${remedy}` }];
   });
 }

@@ -24,7 +24,7 @@ export function cancelBatch(parts: CancelParts, batchId: Uuid, reason?: string):
     const event = { type: 'CANCEL', reason, ...byActor(turn), now: turn.now } as const;
     const open = ledBy(read, context).filter((it) => turn.accepts('batch', it, event));
     if (open.length === 0 && value !== 'Cancelled')
-      throw new SimbatchError('illegal-transition', `batch ${batchId} is ${value} and cannot be cancelled any more`);
+      throw new SimbatchError('illegal-transition', `study ${batchId} is ${value} and cannot be cancelled any more`);
     for (const it of open) {
       turn.send('batch', it, event);
       turn.deliverFacts();
@@ -38,7 +38,7 @@ export function cancelJob(parts: CancelParts, jobId: Uuid, reason?: string): Pro
     const { value } = jobOrThrow(turn, jobId);
     if (value !== 'Cancelled') {
       if (!turn.accepts('job', jobId, { type: 'CANCEL', reason, now: turn.now })) {
-        throw new SimbatchError('illegal-transition', `job ${jobId} is ${value} and cannot be cancelled any more`);
+        throw new SimbatchError('illegal-transition', `run ${jobId} is ${value} and cannot be cancelled any more`);
       }
       turn.send('job', jobId, { type: 'CANCEL', reason, now: turn.now });
     }

@@ -40,10 +40,10 @@ export async function deleteBatch(parts: DeletionParts, batchId: Uuid): Promise<
     if (!isTerminal(state.value)) {
       throw new SimbatchError(
         'illegal-transition',
-        `batch ${batchId} is ${state.value}; only an ended batch can be deleted; cancel it first`,
+        `study ${batchId} is ${state.value}; only an ended study can be deleted; cancel it first`,
       );
     }
-    if (directory.batches.has(batchId)) throw new Error(`the ended batch ${batchId} is still active`);
+    if (directory.batches.has(batchId)) throw new Error(`the ended study ${batchId} is still active`);
     const last = toBatch(state, (key) => turn.read(key));
     leaveFamily(turn, state.context);
     leaveGroups(turn, batchId);

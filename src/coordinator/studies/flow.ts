@@ -52,7 +52,7 @@ function send(
       const open = ledBy(read, context).filter((it) => !isTerminal(batchOrThrow(turn, it).value));
       if (open.length === 0) {
         const verb = event.type.toLowerCase();
-        throw new SimbatchError('illegal-transition', `cannot ${verb} batch ${batchId}: it is ${value}`);
+        throw new SimbatchError('illegal-transition', `cannot ${verb} study ${batchId}: it is ${value}`);
       }
       for (const it of open) {
         turn.trySend('batch', it, event);

@@ -38,7 +38,7 @@ export function keepView(parts: ViewParts, batchId: Uuid, { name: given, query }
     if (others.length >= LIMITS.views) {
       throw new SimbatchError(
         'invalid-request',
-        `batch ${batchId} has ${String(others.length)} views, the most that are kept; remove one first`,
+        `study ${batchId} has ${String(others.length)} views, the most that are kept; remove one first`,
       );
     }
     const after = [...others, { name, query, kept_at: timestamp(turn.now) }];

@@ -145,7 +145,7 @@ const NO_SLOTS: Rule = {
     if (runners.some((runner) => runner.capabilities.max_concurrent_jobs > 0)) return undefined;
     return {
       severity: 'blocked',
-      message: `${allOf(runners.length, ` for "${situation.simulation}"`)} set to run 0 jobs at a time`,
+      message: `${allOf(runners.length, ` for "${situation.simulation}"`)} set to no run at a time`,
       remedy: 'start one with --max-concurrent-jobs 1 or more',
     };
   },
@@ -250,7 +250,7 @@ const POOL_BUSY: Rule = {
     if (held === 0 || activeJobs(situation) > 0) return undefined;
     return {
       severity: 'waiting',
-      message: `${allOf(ableRunners(situation).length, ` for "${situation.simulation}"`)} full with ${held} jobs of other studies; this one is served as they end`,
+      message: `${allOf(ableRunners(situation).length, ` for "${situation.simulation}"`)} full with ${held} runs of other studies; this one is served as they end`,
       remedy: 'start more runners to begin sooner',
     };
   },
@@ -264,7 +264,7 @@ const RUNNING: Rule = {
     const others = heldJobs(situation) - active;
     return {
       severity: 'fine',
-      message: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} jobs of other studies share the pool` : ''}`,
+      message: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} runs of other studies share the pool` : ''}`,
       remedy: 'start more runners to end sooner',
     };
   },

@@ -51,7 +51,7 @@ export function extensionOf(
     throw new SimbatchError(
       'not-extendable',
       submission.config.adaptive?.algorithm === 'rare_event'
-        ? 'the batch repeats runs of a study of rare events; extend that study'
+        ? 'the study repeats runs of a study of rare events; extend that study'
         : 'the runs of an adaptive study are appended in rounds, up to its budget; submit a study with a larger one',
     );
   }

@@ -32,7 +32,7 @@ export function executionPlan(
   if (!Number.isSafeInteger(runId) || runId < 0)
     return invalid(`run_id ${String(runId)} is not an integer of at least 0`);
   if (!Number.isSafeInteger(attempt)) return invalid(`attempt ${String(attempt)} is not an integer`);
-  if (batch === undefined) return invalid(`the configuration of batch ${job.batch_id} did not come with the job`);
+  if (batch === undefined) return invalid(`the configuration of study ${job.batch_id} did not come with the run`);
   const engine = chooseEngine(config.engines, metadata.simulation_name);
   if (engine === undefined) return invalid('this runner has no engine');
   const { code } = batch.simulation;

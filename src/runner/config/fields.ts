@@ -30,7 +30,7 @@ const SETTINGS = {
   runner_id: { kind: 'id', env: 'SVC_RUNNER_ID', text: 'unique identifier of this runner; distinct across the pool' },
   name: { kind: 'text', text: 'display name shown in the API' },
   endpoint: { kind: 'text', env: 'SVC_ENDPOINT', text: 'address of the coordinator' },
-  max_concurrent_jobs: { kind: 'count', text: 'maximum jobs executed in parallel' },
+  max_concurrent_jobs: { kind: 'count', text: 'maximum runs executed in parallel' },
   heartbeat_interval_secs: { kind: 'count', text: 'heartbeat frequency in seconds' },
   grace_secs: { kind: 'count', text: 'how long running simulations may continue after SIGTERM' },
   engines: { kind: 'list', text: 'engine plugins enabled' },
@@ -44,7 +44,7 @@ const SETTINGS = {
     text: 'execute Python functions that studies carry: clients with the scope submit choose the code',
   },
   python_executable: { kind: 'program', text: 'interpreter used to start a .py entrypoint' },
-  output_root: { kind: 'path', text: 'root directory for per-job output' },
+  output_root: { kind: 'path', text: 'root directory for the output of runs' },
   checkpoint_dir: { kind: 'path', text: 'root directory for checkpoints of runs; runners that share it pass them on' },
   checkpoint_interval: {
     kind: 'duration',

@@ -146,7 +146,7 @@ class FileService {
     const { job_id: jobId, attempt } = request;
     if (!isJobId(jobId) || !Number.isSafeInteger(attempt) || attempt < 1) {
       return {
-        query: { fault: 'unknown-file' as const, detail: 'the job or its attempt is malformed' },
+        query: { fault: 'unknown-file' as const, detail: 'the run or its attempt is malformed' },
         bytes: NOTHING,
       };
     }

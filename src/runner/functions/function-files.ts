@@ -50,7 +50,7 @@ export class FunctionFiles {
     if (await isFile(path)) return;
     const data = Buffer.from(await this.#read(batchId), 'base64');
     const found = createHash('sha256').update(data).digest('hex');
-    if (found !== sha256) throw new Error(`the function of batch ${batchId} does not have the digest of its study`);
+    if (found !== sha256) throw new Error(`the function of study ${batchId} does not have the digest of its study`);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const part = `${path}.part`;
     await writeFile(part, data, { mode: 0o600 });

@@ -282,7 +282,7 @@ class JobTelemetry {
   #serve(call: ServerReadableStream<Buffer, Tally>, answer: Answer, sample: Sample, read: Read): void {
     if (call.cancelled) return;
     if (this.#openStreams >= MAX_STREAMS) {
-      answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this job are open` });
+      answer({ code: status.RESOURCE_EXHAUSTED, details: `${MAX_STREAMS} telemetry streams of this run are open` });
       return;
     }
     this.#openStreams += 1;

@@ -142,10 +142,10 @@ describe('analysis/compare', () => {
     expect(paired.outputs[0]).to.deep.include({ wilcoxon_p: null, p_holm: null, mean_difference: 0, interval: [0, 0] });
     expect(paired.outputs[0]!.reason).to.equal('no pair differs, so there is nothing to rank');
     const none = compare(batch([Number.NaN], all(1)), batch([1], all(1))) as PairedComparison;
-    expect(none.outputs[0]!.reason).to.equal('no pair has the output in both batches');
+    expect(none.outputs[0]!.reason).to.equal('no pair has the output in both studies');
     const moved = batch([1], [true], { runIds: Uint32Array.of(9) });
     const unpaired = compare(batch([Number.NaN], [true]), moved) as UnpairedComparison;
-    expect(unpaired.outputs[0]).to.deep.include({ ks_p: null, reason: 'the first batch has no run with the output' });
+    expect(unpaired.outputs[0]).to.deep.include({ ks_p: null, reason: 'the first study has no run with the output' });
   });
 
   it('names outputs that one batch lacks, and warns of few differences', () => {
@@ -154,7 +154,7 @@ describe('analysis/compare', () => {
     expect(found.warnings).to.deep.equal([
       {
         code: 'outputs-differ',
-        message: 'outputs not compared, only in the first batch: miss_m; only in the second batch: other',
+        message: 'outputs not compared, only in the first study: miss_m; only in the second study: other',
       },
     ]);
     const few = compare(batch([1, 2, 3], all(3)), batch([1, 2, 4], all(3)));

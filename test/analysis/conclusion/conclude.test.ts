@@ -148,7 +148,7 @@ describe('analysis/conclusion', () => {
       'not shown is not enough, with the runs that would show it',
       { runs: times(20, 1), requirements: [load, { ...miss, probability: 0.5 }] },
       'not_enough',
-      'Not enough runs: 1 of 2 requirements is not shown: y is at most 14 g in 100 % of 20 runs (required 90 %); 9 further runs without a failure would show it.',
+      'Not enough runs: 1 of 2 requirements is undecided: y is at most 14 g in 100 % of 20 runs (required 90 %); 9 further runs without a failure would show it.',
     ],
     [
       'violated comes before not shown',

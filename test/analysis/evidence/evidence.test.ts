@@ -181,7 +181,7 @@ describe('analysis/evidence', () => {
           ],
         },
       },
-      limit: /there is no audit/,
+      limit: /there is no spot check/,
     },
     {
       name: 'an audit that differs',
@@ -200,7 +200,7 @@ describe('analysis/evidence', () => {
           ],
         },
       },
-      limit: /audit found differences: 1 of 2 differs/,
+      limit: /spot check found differences: 1 of 2 differs/,
     },
     {
       name: 'an input that is never read',

@@ -173,15 +173,15 @@ describe('analysis/requirements: verdicts', () => {
         {},
         /^met: y < 5 with probability 95 % at 95 % confidence; 59 of 59 runs passed, lower bound 95.05 %$/,
       ],
-      [times(58, PASS), {}, /^not shown: .*; 1 further run without a failure would show it$/],
+      [times(58, PASS), {}, /^not enough runs: .*; 1 further run without a failure would show it$/],
       [times(8, FAIL), {}, /^violated: .* 0 of 8 runs passed, upper bound 31.2 %$/],
       [
         [...times(20, PASS), ...times(80, 'open')],
         {},
-        /^open: .*at the soonest after 39 more clean runs, 1 more failure at most$/,
+        /^open: .*at the soonest after 39 more passing runs, 1 more failure at most$/,
       ],
       [[...times(90, PASS), ...times(110, 'open')], {}, /^open: .*; shown so far, \d+ more failures at most$/],
-      [[...times(59, PASS), FAIL, 'open'], {}, /^not shown: .*; the open run cannot change it$/],
+      [[...times(59, PASS), FAIL, 'open'], {}, /^not enough runs: .*; the open run cannot change it$/],
       [
         [PASS, ...times(9, 'open')],
         {},

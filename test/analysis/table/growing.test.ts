@@ -160,7 +160,7 @@ describe('analysis/table: rows that grow', () => {
     requireJoinable([member(2_000_000), member(2_500_000)]);
     expect(() => requireJoinable([member(2_000_000), member(2_600_000)])).to.throw(
       SimbatchError,
-      /the runs of the family are not pooled: this takes 1027 MiB, more than 1024; ask about each batch without `family`/,
+      /the runs of the family are not pooled: this takes 1027 MiB, more than 1024; ask about each study without `family`/,
     );
   });
 });

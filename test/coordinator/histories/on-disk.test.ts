@@ -147,7 +147,7 @@ describe('coordinator/histories: on disk', () => {
       const { faults } = await verifyStore(directory);
       const [isDamaged] = faults.filter((it) => it === `${key}: the checksum of the record does not match`);
       expect(isDamaged !== undefined).to.equal(title !== 'that is gone');
-      const missing = `run 3 of batch ${batch} misses 1 of the histories that its result says it left`;
+      const missing = `run 3 of study ${batch} misses 1 of the histories that its result says it left`;
       expect(faults)
         .to.include(missing)
         .and.have.length(isDamaged === undefined ? 1 : 2);
@@ -159,7 +159,7 @@ describe('coordinator/histories: on disk', () => {
       const repaired = join(folder, 'repaired');
       const report = await repairStore(directory, repaired, Date.now());
       expect(report.losses).to.equal(isDamaged === undefined ? 1 : 2);
-      expect(report.findings).to.include(`run 3 of batch ${batch}: 1 of its histories are lost`);
+      expect(report.findings).to.include(`run 3 of study ${batch}: 1 of its histories are lost`);
       expect((await verifyStore(repaired)).faults).to.deep.equal([]);
       await opened(repaired, async (coordinator) => {
         expect(await shown(coordinator, 3)).to.deep.equal([null, expected(3)[1]]);

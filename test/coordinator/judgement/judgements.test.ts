@@ -245,7 +245,7 @@ describe('coordinator/judgement', () => {
     const { batch: over, requirements } = await scene.api.batch(batch);
     expect([over.status, requirements]).to.deep.equal(['Completed', undefined]);
     expect(scene.faults.splice(0).map(String).join()).to.match(
-      /^Error: batch \S+ is not judged: its requirement "close"/,
+      /^Error: study \S+ is not judged: its requirement "close"/,
     );
   });
 

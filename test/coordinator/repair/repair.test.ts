@@ -145,8 +145,8 @@ describe('coordinator/repair', () => {
     const key = `!family!${completed}`;
     const other = JSON.stringify([{ batch_id: selected, parent: completed, relation: 'rerun' }]);
     for (const [record, fault] of [
-      [null, /the record of the family of batch .* is missing/],
-      [seal(key, other), /the record of the family of batch .* does not list the batches that came of it/],
+      [null, /the record of the family of study .* is missing/],
+      [seal(key, other), /the record of the family of study .* does not list the studies that came of it/],
     ] as const) {
       await tamper(() => [[key, record]]);
       expect((await verifyStore(directory)).faults.join('\n')).to.match(fault);
@@ -177,13 +177,13 @@ describe('coordinator/repair', () => {
     [
       'a missing job record',
       () => [[`!job!${jobId(completed, 5)}`, null]],
-      /the job record of run 5 is missing/,
+      /the record of run 5 is missing/,
       /its record is lost with its attempts; it is Completed by its result/,
     ],
     [
       'a missing job record of a batch that selects runs',
       () => [[`!job!${jobId(selected, 10)}`, null]],
-      /job .* has no record, and a result/,
+      /run .* has no record, and a result/,
       /its record is lost with its attempts; it is Completed by its result/,
     ],
     [
@@ -192,7 +192,7 @@ describe('coordinator/repair', () => {
         [`!job!${jobId(selected, 10)}`, null],
         [`!result!${jobId(selected, 10)}`, null],
       ],
-      /the job record of run 10 is missing/,
+      /the record of run 10 is missing/,
       /\(run 10\): its record is lost; it is Failed now/,
     ],
     [
@@ -213,13 +213,13 @@ describe('coordinator/repair', () => {
     [
       'a missing submission',
       () => [[`!submission!${completed}`, null]],
-      /batch .* has no submission/,
+      /study .* has no submission/,
       /its submission is lost; the records of 20 runs are in .*new\.unplaced\.ndjson/,
     ],
     [
       'a missing batch record',
       () => [[`!batch!${completed}`, null]],
-      /batch .* has no record; 20 records of its runs/,
+      /study .* has no record; 20 records of its runs/,
       /its record is lost; the records of 20 runs are in .*new\.unplaced\.ndjson/,
     ],
     [
@@ -247,7 +247,7 @@ describe('coordinator/repair', () => {
       /counts the telemetry of 0 runs, and its results have that of 1/,
       /its counters follow the records that are left: runs with telemetry 0 -> 1/,
     ],
-    ['a missing index record', () => [[`!open!${running}`, null]], /its index record of open batches is missing/, /^$/],
+    ['a missing index record', () => [[`!open!${running}`, null]], /its index record of open studies is missing/, /^$/],
     [
       'a job that a runner holds and that has ended',
       (get) => {

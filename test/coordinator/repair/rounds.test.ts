@@ -212,27 +212,27 @@ describe('coordinator/repair/rounds', () => {
       const key = keys.submission(batch);
       await damage({ [key]: how });
       const { faults } = await verifyStore(directory);
-      expect(faults.join('\n')).to.contain(how === null ? `batch ${batch} has no submission` : key);
+      expect(faults.join('\n')).to.contain(how === null ? `study ${batch} has no submission` : key);
       await on(async (coordinator) => {
         expect((await claimAll(coordinator)).size, 'no run of the damaged study').to.equal(0);
         expect((await coordinator.demand()).runs).to.equal(0);
         const found = (await coordinator.findings(batch)).find(({ code }) => code === 'submission-damaged');
         expect(found).to.include({ severity: 'blocked' });
-        expect(found!.message).to.contain(how === null ? `submission of batch ${batch} is missing` : key);
+        expect(found!.message).to.contain(how === null ? `submission of study ${batch} is missing` : key);
         const { jobs_by_status: counts } = await coordinator.batch(batch);
         expect(counts).to.include({ Pending: 5_003, Claimed: 1, Completed: 2 });
       });
       const { findings } = await repaired();
-      expect(findings.join('\n')).to.contain(`batch ${batch}: its submission is lost`);
+      expect(findings.join('\n')).to.contain(`study ${batch}: its submission is lost`);
       await on(async (coordinator) => expect((await claimAll(coordinator)).size).to.equal(0));
     });
   }
 
   it('reports rounds without their batch, rows without their round and keys without theirs', async () => {
     await damage({ [keys.batch(batch)]: null });
-    expect((await verifyStore(directory)).faults.join('\n')).to.contain(`batch ${batch} has no record, and 4 rounds`);
+    expect((await verifyStore(directory)).faults.join('\n')).to.contain(`study ${batch} has no record, and 4 rounds`);
     const { findings } = await repairStore(directory, join(folder, 'new'), Date.now());
-    expect(findings.join('\n')).to.contain(`batch ${batch}: it is lost, and a round of it is in`);
+    expect(findings.join('\n')).to.contain(`study ${batch}: it is lost, and a round of it is in`);
     const unplaced = readFileSync(join(folder, 'new.unplaced.ndjson'), 'utf8').trim().split('\n');
     const kinds = unplaced.map((line) => /^!([a-z-]+)!/.exec((JSON.parse(line) as { key: string }).key)![1]);
     expect(kinds.filter((it) => it === 'rows')).to.have.length(5);
@@ -241,7 +241,7 @@ describe('coordinator/repair/rounds', () => {
     cpSync(join(folder, 'original'), directory, { recursive: true });
     await damage({ [keys.round(batch, 2)]: null });
     const { faults } = await verifyStore(directory);
-    expect(faults).to.include(`batch ${batch} has rows of round 2, which has no record`);
+    expect(faults).to.include(`study ${batch} has rows of round 2, which has no record`);
     expect(faults.join('\n')).to.contain('the key "k/2" names round 2, which has another one or no record');
     expect(existsSync(join(folder, 'new'))).to.equal(false);
   });

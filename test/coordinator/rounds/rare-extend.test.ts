@@ -162,7 +162,7 @@ describe('coordinator/rounds/rare-extend', () => {
     expect(await refusal(closed, { runs: 500 })).to.match(/^not-extendable: .* closed before its end/);
     // Its rerun has a fixed number of runs.
     const { batch_id: rerun } = await scene.api.rerunBatch(confirmed, { select: { run_ids: '0-9' } });
-    expect(await refusal(rerun, { runs: 500 })).to.match(/^not-extendable: the batch repeats runs/);
+    expect(await refusal(rerun, { runs: 500 })).to.match(/^not-extendable: the study repeats runs/);
   });
 
   it('announces its second end, and gives the parameters of its later rounds', async () => {

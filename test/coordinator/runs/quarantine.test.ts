@@ -41,7 +41,7 @@ describe('coordinator/runs/quarantine', () => {
     const runner = await scene.api.runner('bad');
     expect(runner).to.include({ status: 'Maintenance', accepting_jobs: false, quarantined: true });
     expect(runner.drain_reason).to.equal(
-      `quarantine: 12 of its 12 attempts failed in batch ${batch}, and 0 of 20 on other runners`,
+      `quarantine: 12 of its 12 attempts failed in study ${batch}, and 0 of 20 on other runners`,
     );
     expect(runner.drained_until).to.equal(later(QUARANTINE_MS));
     expect(await scene.claim('bad', 1)).to.deep.equal([]);

@@ -46,7 +46,7 @@ const TABLE: [string, Situation, string[]][] = [
   [
     'no slots',
     situation(waiting, [{ slots: 0 }]),
-    ['blocked no-slots: the only runner for "rocket" is set to run 0 jobs at a time'],
+    ['blocked no-slots: the only runner for "rocket" is set to no run at a time'],
   ],
   [
     'histories, and runners that are too old for them',
@@ -111,13 +111,13 @@ const TABLE: [string, Situation, string[]][] = [
     'full with others',
     situation(waiting, [{ jobs: 2 }]),
     [
-      'waiting pool-busy: the only runner for "rocket" is full with 2 jobs of other studies; this one is served as they end',
+      'waiting pool-busy: the only runner for "rocket" is full with 2 runs of other studies; this one is served as they end',
     ],
   ],
   [
     'full with its own and others',
     situation({ Pending: 5, Running: 1 }, [{ jobs: 2 }]),
-    ['fine running: 1 runs are active and no runner has room for more; 1 jobs of other studies share the pool'],
+    ['fine running: 1 runs are active and no runner has room for more; 1 runs of other studies share the pool'],
   ],
   [
     'full by memory, not by slots',

@@ -131,7 +131,7 @@ describe('cli: studies that are continued', () => {
     const late = await command('amend', id, file, '--revision', '1');
     expect(late).to.include({ code: 75, stdout: '' });
     expect(late.stderr).to.contain(
-      `the judgement of batch ${id} has the revision 2, not 1: it was amended meanwhile; read it, and amend that one`,
+      `the judgement of study ${id} has the revision 2, not 1: it was amended meanwhile; read it, and amend that one`,
     );
     expect((await judgement(id)).revision).to.equal(2);
   });

@@ -78,7 +78,7 @@ describe('cli: studies that grow', () => {
     expect(await json('extend', first, '--runs', '5', '--idempotency-key', 'again')).to.deep.equal(made);
     const refused = await simbatch(['rerun', first, '--state', 'Failed,Timeout', ...endpoint]);
     expect(refused).to.include({ code: 65, stdout: '' });
-    expect(refused.stderr).to.match(/selects no run: of the 4 runs of the batch, none is Failed or Timeout/);
+    expect(refused.stderr).to.match(/selects no run: of the 4 runs of the study, none is Failed or Timeout/);
     expect((await simbatch(['extend', first, '--runs', '4', ...endpoint])).stderr).to.match(/give more than 5/);
   });
 

@@ -319,7 +319,7 @@ describe('cli: the program', function () {
       const verdict = await simbatch(['verdict', 'latest', ...onMass], env);
       expect([verdict.code, verdict.out.split(';')[0]]).to.deep.equal([
         5,
-        'double_mass > 0: not shown: double_mass > 0 with probability 50 % at 95 % confidence',
+        'double_mass > 0: not enough runs: double_mass > 0 with probability 50 % at 95 % confidence',
       ]);
       expect((await simbatch(['why', 'latest', '--failing', 'crahsed'], env)).err).to.contain(
         'did you mean "crashed"?',
@@ -354,8 +354,8 @@ describe('cli: the program', function () {
         expect(refused.code).to.not.equal(0);
       }
 
-      expect((await simbatch(['drain', 'r', '--reason', 'new disk'], env)).out).to.equal('r is Maintenance\n');
-      expect((await simbatch(['runners'], env)).out).to.match(/^r +Maintenance .*new disk$/m);
+      expect((await simbatch(['drain', 'r', '--reason', 'new disk'], env)).out).to.equal('r is Drained\n');
+      expect((await simbatch(['runners'], env)).out).to.match(/^r +Drained .*new disk$/m);
       await simbatch(['submit', 'small.yaml'], env);
       expect((await simbatch(['status', 'latest'], env)).out).to.match(
         /NOT RUNNING: the only runner connected for "toy" is drained \(new disk\)\n +-> resume one: simbatch resume r/,

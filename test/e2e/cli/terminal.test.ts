@@ -179,7 +179,7 @@ describe('cli: in a terminal', function () {
     const text = readFileSync(file, 'utf8');
     expect(text)
       .to.match(/^<!doctype html>/i)
-      .and.match(/it stays below the limit of the structure: not shown/);
+      .and.match(/it stays below the limit of the structure: not enough runs/);
     expect(text)
       .to.match(/solver did not converge/)
       .and.match(/Distribution of double_mass/)

@@ -51,7 +51,7 @@ describe('runner: the disk is full', () => {
     expect(during.accepted.at(-1))
       .to.have.property('error_message')
       .that.matches(/^the disk of .* is full; the simulation exited with code \d+\n.*ENOSPC/s);
-    await runner.says('no new jobs for');
+    await runner.says('no new runs for');
     // Still full: the next run cannot even be prepared, and that is reported too.
     const on = one('succeed');
     await fake.until('it was tried', () => isOver(on));

@@ -57,7 +57,7 @@ describe('web: answers of the analysis', () => {
     const card = (name: string) => page.getByRole('article', { name: `Requirement ${name}` });
     await card('soft').getByText('open', { exact: true }).waitFor();
     expect(await card('soft').textContent()).to.match(
-      /Clean runs still needed: \d.*open: max_nz < 9 .*0 of 0 runs passed/,
+      /Passing runs still needed: \d.*open: max_nz < 9 .*0 of 0 runs passed/,
     );
     const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 1, runMs: 100, outcome });
     await card('soft').getByText('met', { exact: true }).waitFor();

@@ -130,10 +130,10 @@ describe('web: journeys', () => {
       labels: { campaign: '2026-q4' },
     });
     const audited = idOf();
-    await page.getByRole('button', { name: 'Audit', exact: true }).click();
+    await page.getByRole('button', { name: 'Spot check', exact: true }).click();
     await page.getByLabel(/^Part of the finished runs/).fill('10');
-    await page.getByRole('button', { name: 'Audit the study' }).click();
-    await page.getByText('Audits').first().waitFor();
+    await page.getByRole('button', { name: 'Start the spot check' }).click();
+    await page.getByText('Spot check of').first().waitFor();
     expect((await suite.web.coordinator.batch(idOf())).batch).to.deep.include({
       total_jobs: 4,
       parent: { batch_id: audited, relation: 'audit' },
@@ -280,7 +280,7 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Forget', exact: true }).click();
     const alert = page.getByRole('alert');
     await alert.getByText('lab-1 was not forgotten.').waitFor();
-    await alert.getByText('only an Offline runner without jobs can be forgotten').waitFor();
+    await alert.getByText('only an Offline runner without runs can be forgotten').waitFor();
     expect((await suite.web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
     await page.context().close();
   });
@@ -294,7 +294,7 @@ describe('web: journeys', () => {
     await page.keyboard.press('Escape');
     expect((await suite.web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText('Cancelled 5').waitFor();
     await page.context().close();
   });

@@ -109,7 +109,7 @@ describe('web: live telemetry of a running run', function () {
 
   it('says that the runner serves no files', async () => {
     const { page } = await open([], LIVE);
-    await page.getByText(/live telemetry of job .* cannot be read: runner "r1" does not serve files/).waitFor();
+    await page.getByText(/live telemetry of run .* cannot be read: runner "r1" does not serve files/).waitFor();
   });
 });
 

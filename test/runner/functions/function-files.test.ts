@@ -36,7 +36,7 @@ describe('runner/functions/function-files', () => {
       () => undefined,
       (reason: Error) => reason,
     );
-    expect(error?.message).to.equal('the function of batch b does not have the digest of its study');
+    expect(error?.message).to.equal('the function of study b does not have the digest of its study');
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 

@@ -1,5 +1,5 @@
 /** States of runs, studies and runners, always as colour and word. */
-import { JOB_STATUSES } from '../../../src/contract/enums.ts';
+import { JOB_STATUSES, shownStatus } from '../../../src/contract/enums.ts';
 import type { JobStatus } from '../../../src/contract/types.ts';
 import { hrefOf } from '../router.ts';
 import { count } from './time.tsx';
@@ -8,7 +8,7 @@ export function State({ status }: { status: string }) {
   return (
     <span className="state">
       <i className={`dot s-${status.replaceAll(' ', '-')}`} aria-hidden="true" />
-      {status}
+      {shownStatus(status)}
     </span>
   );
 }

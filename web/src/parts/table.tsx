@@ -1,5 +1,6 @@
 /** A table that scrolls where it is wider than the page, and the state filter of a list. */
 import type { ReactNode } from 'react';
+import { shownStatus } from '../../../src/contract/enums.ts';
 import { changeQuery } from '../router.ts';
 
 export interface Column {
@@ -68,7 +69,7 @@ export function StatusFilter({
           onClick={() => changeQuery({ status: current === it ? undefined : it })}
         >
           <i className={`dot s-${it}`} aria-hidden="true" />
-          {it}
+          {shownStatus(it)}
         </button>
       ))}
     </div>

@@ -1,5 +1,6 @@
 /** The page of the pool: its runners, a lane for each of their slots, and the use of its capacity. */
 import { useEffect, useState } from 'react';
+import { shownStatus } from '../../../src/contract/enums.ts';
 import type { Runner } from '../../../src/contract/types.ts';
 import { usableSlots } from '../../../src/domain/scheduling.ts';
 import { usePool } from '../data/use-pool.ts';
@@ -59,7 +60,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
               />
             </header>
             {shown.length === 0 ? (
-              <Empty title={`No runner is ${status}.`} />
+              <Empty title={`No runner is ${shownStatus(status)}.`} />
             ) : (
               <RunnerTable runners={shown} now={now} />
             )}

@@ -14,12 +14,12 @@ type Action = 'extend' | 'rerun' | 'audit' | 'pause' | 'resume' | 'release' | 'c
 const FAILURES: Readonly<Record<Action, string>> = {
   extend: 'The study was not extended.',
   rerun: 'The failed runs were not submitted again.',
-  audit: 'The study was not audited.',
+  audit: 'The spot check was not started.',
   pause: 'The study was not paused.',
   resume: 'The study was not resumed.',
   release: 'The runs were not released.',
   close: 'The study was not closed.',
-  cancel: 'The batch was not cancelled.',
+  cancel: 'The study was not cancelled.',
 };
 
 export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
@@ -45,7 +45,7 @@ export function BatchActions({ progress }: { progress: BatchStatusResponse }) {
       <div className="row" role="group" aria-label="Actions">
         {batch.budget === undefined && button('extend', 'Extend')}
         {batch.failed_jobs > 0 && button('rerun', 'Rerun failed')}
-        {batch.completed_jobs > 0 && button('audit', 'Audit')}
+        {batch.completed_jobs > 0 && button('audit', 'Spot check')}
         {isActive && (batch.paused === true ? resume : button('pause', 'Pause'))}
         {isActive && batch.canary_failed === true && button('release', 'Release')}
         {isActive && batch.budget !== undefined && batch.closed !== true && button('close', 'Close')}
@@ -154,11 +154,11 @@ function Audit({ batch, send, onClose }: Omit<QuestionProps, 'action'>) {
   };
   return (
     <Ask
-      title={`Audit “${batch.name}”?`}
+      title={`Spot check of “${batch.name}”?`}
       reason="Part of the finished runs, in percent"
       initial="5"
-      refusal="Do not audit it"
-      action="Audit the study"
+      refusal="Do not check it"
+      action="Start the spot check"
       onAnswer={audit}
       onClose={onClose}
     >
@@ -214,7 +214,7 @@ const RELATED = {
   extension: 'Extends',
   rerun: 'Reruns',
   comparison: 'Compares with',
-  audit: 'Audits',
+  audit: 'Spot check of',
   probe: 'Canary study of',
   extraction: 'Extracted from',
   repeat: 'Repeats, with another seed,',
@@ -223,7 +223,7 @@ const NAMES = {
   extension: 'Extended by',
   rerun: 'Rerun as',
   comparison: 'Compared with',
-  audit: 'Audited by',
+  audit: 'Spot check:',
   probe: 'Canary study',
   extraction: 'Extraction',
   repeat: 'Repeated with another seed:',

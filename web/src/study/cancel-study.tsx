@@ -15,7 +15,7 @@ export function CancelBatch({
     <Ask
       title={`Cancel “${batch.name}”?`}
       reason="Why (optional)"
-      action="Cancel the batch"
+      action="Cancel the study"
       danger
       onAnswer={onAnswer}
       onClose={onClose}

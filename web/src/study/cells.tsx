@@ -23,7 +23,7 @@ interface Props {
 const WORDS: Record<CellVerdict['verdict'], string> = {
   met: 'met',
   violated: 'violated',
-  'not-shown': 'not shown',
+  'not-shown': 'not enough runs',
   open: 'open',
 };
 

@@ -67,7 +67,7 @@ const WORDS: Record<VerdictWord | 'none', string> = {
   none: 'no verdict',
   met: 'met',
   violated: 'violated',
-  'not-shown': 'not shown',
+  'not-shown': 'not enough runs',
   open: 'open',
 };
 
@@ -113,8 +113,8 @@ function hintOf(it: RequirementVerdict): string {
   if (it.settled_at_run_id !== null) return `settled at run ${count(it.settled_at_run_id)}`;
   if (it.failures_left !== null && it.failures_left < 0) return 'cannot be met by this study';
   if (it.needed_clean_runs === 0) return `shown so far; further failures allowed: ${count(it.failures_left ?? 0)}`;
-  if (it.needed_clean_runs !== null) return `Clean runs still needed: ${count(it.needed_clean_runs)}`;
-  if (it.more_clean_runs !== null) return `Further clean runs: ${count(it.more_clean_runs)}`;
+  if (it.needed_clean_runs !== null) return `Passing runs still needed: ${count(it.needed_clean_runs)}`;
+  if (it.more_clean_runs !== null) return `Further passing runs: ${count(it.more_clean_runs)}`;
   return `${count(it.passed)} of ${count(it.judged)} passed`;
 }
 

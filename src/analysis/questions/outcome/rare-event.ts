@@ -33,7 +33,7 @@ export const rareEvent = question({
     const id = written.toLowerCase();
     if (isBatchId(id)) return id;
     const shown = JSON.stringify(id.slice(0, 100));
-    throw new SimbatchError('unknown-batch', `${shown} in \`with\` is not the id of a batch; give the id of one`);
+    throw new SimbatchError('unknown-batch', `${shown} in \`with\` is not the id of a study; give the id of one`);
   },
   answer(study, { with: written }, other) {
     if (written === undefined) return jointRare(study);

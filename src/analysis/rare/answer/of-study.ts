@@ -27,7 +27,7 @@ export function aloneRare(study: AnsweredStudy): RareEventAnswer {
     return noRareAnswer(
       table.batchId,
       'part-of-a-study',
-      'The batch holds a part of the runs of a study of rare events; ask about that study.',
+      'The study holds a part of the runs of a study of rare events; ask about that study.',
     );
   return rareAnswer(table.batchId, rare, scoreReader(table, requirement, rare), {
     isOver: rare.isOver,

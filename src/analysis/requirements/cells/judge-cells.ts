@@ -180,7 +180,7 @@ export function answerOfPool(
   const claim = `${requirementClaim(answer)} with pooled probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
   const samples = `${plural(shares.least.count, 'sample')} of ${plural(cells.length, 'cell')}`;
   const unknown = shares.least.count - shares.known.count;
-  const bounds = `${verdict === 'not-shown' ? 'not shown' : verdict}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
+  const bounds = `${verdict === 'not-shown' ? 'not enough runs' : verdict}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
   return { ...answer, sentence: unknown === 0 ? bounds : `${bounds}, ${unknown} of them with unknown cells` };
 }
 
@@ -219,7 +219,7 @@ function sentenceOf(answer: Omit<JudgedRequirement, 'sentence'>, cells: readonly
   if (verdict === 'violated')
     return `violated: ${claim}; not in ${called.length} of ${plural(cells.length, 'cell')}, corrected for their number: ${named(called)}`;
   const missing = cells.filter((it) => it.answer.verdict !== 'met');
-  const word = verdict === 'open' ? 'open' : 'not shown';
+  const word = verdict === 'open' ? 'open' : 'not enough runs';
   return `${word}: ${claim}; met in ${cells.length - missing.length} of ${plural(cells.length, 'cell')}, not in ${named(missing)}`;
 }
 

@@ -25,7 +25,7 @@ export function manifestCommand(): Command {
   command.addCommand(
     clientCommand('verify', 'check the hash chain of a manifest file')
       .argument('<file>', 'a manifest, as `simbatch manifest` writes it')
-      .option('--against <batch>', `also compare it with the coordinator's manifest of this study: ${BATCH_ARGUMENT}`)
+      .option('--against <study>', `also compare it with the coordinator's manifest of this study: ${BATCH_ARGUMENT}`)
       .action(verify),
   );
   return command;
@@ -40,7 +40,7 @@ async function verify(file: string, flags: VerifyFlags): Promise<void> {
   if (flags.output === 'json')
     return writeJson(expected === undefined ? found : { ...found, coordinator: expected, same: isSame });
   if (!found.valid) return writeLine(`not valid: line ${found.line}: ${found.reason}`);
-  await writeLine(`valid: ${plural(found.runs, 'run')} of batch ${found.batch_id}, fingerprint ${found.fingerprint}`);
+  await writeLine(`valid: ${plural(found.runs, 'run')} of study ${found.batch_id}, fingerprint ${found.fingerprint}`);
   if (expected === undefined) {
     note('a rewritten manifest has another fingerprint: compare it with the one in your report, or use --against');
   } else if (isSame) {

@@ -94,7 +94,7 @@ export function configSources(options: Record<string, unknown>): ConfigSources {
 
 export function runnerCommand(): Command {
   const command = new Command('runner')
-    .description('execute jobs of a coordinator on this machine')
+    .description('execute runs of a coordinator on this machine')
     .option('--config <file>', 'YAML configuration file');
   for (const option of configOptions()) command.addOption(option);
   return command

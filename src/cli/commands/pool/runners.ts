@@ -1,6 +1,6 @@
 /** `simbatch runners`, `drain`, `resume` and `forget`: the pool. */
 import { Command } from 'commander';
-import { RUNNER_STATUSES } from '../../../contract/enums.ts';
+import { RUNNER_STATUSES, shownStatus } from '../../../contract/enums.ts';
 import type { Runner, RunnerListResponse, RunnerStatus } from '../../../contract/types.ts';
 import { poolText, useText } from '../../../domain/counted/counts.ts';
 import { shortCode } from '../../../domain/code-name.ts';
@@ -31,7 +31,13 @@ export const runnerColumns = (runners: readonly Runner[], nowMs: number): ListCo
 const allColumns = (nowMs: number): ListColumn<Runner>[] => [
   { name: 'runner', key: 'runner', value: ({ id }) => id, shrink: 16 },
   { name: 'name', key: 'name', value: ({ name }) => name, wide: true },
-  { name: 'status', key: 'status', value: ({ status }) => status, tone: statusTone },
+  {
+    name: 'status',
+    key: 'status',
+    value: ({ status }) => status,
+    cell: ({ status }) => shownStatus(status),
+    tone: statusTone,
+  },
   { name: 'slots', key: 'slots', align: 'right', value: slotsOf },
   { name: 'cores', key: 'cores', align: 'right', value: (it) => declared(it.capabilities.cpu_cores), wide: true },
   {
@@ -65,7 +71,7 @@ const allColumns = (nowMs: number): ListColumn<Runner>[] => [
 
 export function runnersCommand(): Command {
   return clientCommand('runners', 'list the runners of the pool', LIST_FORMATS)
-    .addOption(statusOption(RUNNER_STATUSES))
+    .addOption(statusOption(RUNNER_STATUSES, shownStatus))
     .option('--tag <tags>', 'only those with one of these tags', texts)
     .action(async (flags: RunnersFlags) => {
       const client = await connect(flags);
@@ -161,6 +167,6 @@ export async function showRunner(runner: Runner, flags: ClientFlags): Promise<vo
   if (flags.output === 'name') return writeLine(runner.id);
   const held = runner.current_jobs.length;
   await writeLine(
-    `${printable(runner.id)} is ${runner.status}${held === 0 ? '' : `, ${plural(held, 'run')} still running`}`,
+    `${printable(runner.id)} is ${shownStatus(runner.status)}${held === 0 ? '' : `, ${plural(held, 'run')} still running`}`,
   );
 }

@@ -6,8 +6,8 @@ import { connect, endpointOption } from '../../options.ts';
 import { JOB_ARGUMENT, resolveJob } from '../../study/references.ts';
 
 export function replayCommand(): Command {
-  return localCommand('replay', "execute a job's run again on this machine, without reporting anything")
-    .argument('<run>', `the job, of any state: ${JOB_ARGUMENT}`)
+  return localCommand('replay', 'execute a run again on this machine, without reporting anything')
+    .argument('<run>', `the run, of any state: ${JOB_ARGUMENT}`)
     .addOption(endpointOption())
     .action(async (reference: string, options: LocalOptions & { endpoint?: string }) => {
       const client = await connect(options);

@@ -58,7 +58,7 @@ const runId = integerBetween(0, INT32_MAX);
 export function runsCommand(): Command {
   return clientCommand('runs', 'list runs, of one study or of all', LIST_FORMATS)
     .argument('[study]', `of this study: ${BATCH_ARGUMENT}`)
-    .option('-b, --batch <batch>', 'the same as the argument')
+    .option('-b, --batch <study>', 'the same as the argument')
     .addOption(statusOption(JOB_STATUSES))
     .option('--runner <ids>', 'only runs of these runners', texts)
     .option('--run <numbers>', 'only these runs', (text: string, before: number[] | undefined) => [

@@ -96,7 +96,7 @@ export function logFacts(log: Logger, facts: readonly Fact[]): void {
       case 'runner.interrupted':
         if (fact.held.length > 0) {
           const { runnerId: runner_id, cause, held } = fact;
-          log.warn({ runner_id, cause, jobs: held.length }, 'jobs were taken from a runner');
+          log.warn({ runner_id, cause, jobs: held.length }, 'runs were taken from a runner');
         }
         break;
       case 'runner.excused':

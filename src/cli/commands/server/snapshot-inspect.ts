@@ -51,7 +51,7 @@ export async function inspect(snapshot: Snapshot, flags: { actor?: string; outpu
     shown.push(described);
   }
   if (flags.actor !== undefined && shown.length === 0) {
-    throw new Failure(EXIT.missing, `the file has no actor ${flags.actor}; an untouched job has no record`);
+    throw new Failure(EXIT.missing, `the file has no actor ${flags.actor}; an untouched run has no record`);
   }
   if (flags.output === 'json')
     return writeJson({ ...headOf(snapshot), actors: shown, omitted: Object.fromEntries(omitted) });
@@ -68,7 +68,7 @@ function headOf(snapshot: Snapshot): object {
 
 function title(snapshot: Snapshot): string {
   if (snapshot.kind !== 'export') return printable(`${snapshot.kind} "${snapshot.name}": ${snapshot.about}`);
-  const what = snapshot.batch_id === null ? 'everything' : `batch ${snapshot.batch_id}`;
+  const what = snapshot.batch_id === null ? 'everything' : `study ${snapshot.batch_id}`;
   return printable(`export of ${what}, taken ${formatTimestamp(snapshot.taken_at)} by ${snapshot.made_by}`);
 }
 

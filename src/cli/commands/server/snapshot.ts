@@ -35,7 +35,7 @@ export function openFile(path: string): Promise<Snapshot> {
 function exportCommand(): Command {
   return clientCommand('export', 'write the records of a running coordinator to a file')
     .argument('<file>', 'where to write; replaced when it exists')
-    .option('--batch <batch>', `only this batch and its runners: ${BATCH_ARGUMENT}`)
+    .option('--batch <study>', `only this study and its runners: ${BATCH_ARGUMENT}`)
     .action(async (path: string, flags: ClientFlags & { batch?: string }) => {
       const client = await connect(flags);
       const batchId = flags.batch === undefined ? undefined : await resolveBatch(client, flags.batch);
@@ -50,7 +50,7 @@ function exportCommand(): Command {
       };
       await makeWhole(path, begun, () => writeFileFrom(path, copy, { begun }));
       if (flags.output === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
-      await writeLine(`${path}: ${batchId === undefined ? 'everything' : `batch ${batchId}`}, ${bytes} bytes`);
+      await writeLine(`${path}: ${batchId === undefined ? 'everything' : `study ${batchId}`}, ${bytes} bytes`);
     });
 }
 
@@ -97,7 +97,7 @@ function importCommand(): Command {
       const { batches, jobs, results, runners } = report;
       const counts = [
         plural(batches, 'batch', 'batches'),
-        plural(jobs, 'job record'),
+        plural(jobs, 'run record'),
         plural(results, 'result'),
         plural(runners, 'runner'),
       ];

@@ -31,16 +31,16 @@ const MAX_LISTED = 20;
 export function auditCommand(): Command {
   return clientCommand(
     'audit',
-    'repeat a drawn part of the runs on other runners; or show what an audit found',
+    'repeat a drawn part of the runs on other runners; or show what a spot check found',
     CREATED,
   )
-    .argument('<study>', `${BATCH_ARGUMENT}: a study to audit, or an audit`)
+    .argument('<study>', `${BATCH_ARGUMENT}: a study to check, or a spot check`)
     .option('--fraction <part>', 'the part of the finished runs to repeat, above 0 and up to 1, e.g. 0.02', fraction)
     .option('--reused <part>', 'the part of the runs to execute that have results of other runs, e.g. 0.05', fraction)
     .option('--seed <n>', 'determines which runs are drawn', integerBetween(0, INT32_MAX))
-    .option('--name <name>', 'name of the audit; otherwise that of the study')
-    .option('--watch', 'follow the audit to its end; the exit code gives its outcome')
-    .option('--strict', 'with --watch: exit with 3 when the audit is Completed but runs failed')
+    .option('--name <name>', 'name of the spot check; otherwise that of the study')
+    .option('--watch', 'follow the spot check to its end; the exit code gives its outcome')
+    .option('--strict', 'with --watch: exit with 3 when it is Completed but runs failed')
     .option('--idempotency-key <key>', 'a repeat with this key creates nothing again (for 24 hours)')
     .action(async (reference: string, flags: AuditFlags) => {
       const { fraction: part, reused } = flags;
@@ -86,7 +86,7 @@ async function auditOf(client: Client, batchId: Uuid): Promise<Uuid> {
   if (parent?.relation === 'audit') return batchId;
   const latest = children.findLast(({ relation }) => relation === 'audit');
   if (latest !== undefined) return latest.batch_id;
-  throw new Failure(EXIT.usage, `study ${batchId} has no audit: start one with --fraction, e.g. --fraction 0.02`);
+  throw new Failure(EXIT.usage, `study ${batchId} has no spot check: start one with --fraction, e.g. --fraction 0.02`);
 }
 
 async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {

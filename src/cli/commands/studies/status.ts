@@ -39,10 +39,10 @@ const MAX_EXPLAINED = 20;
 export function statusCommand(): Command {
   return clientCommand('status', 'show the progress of a study, or of all, and why it is not running')
     .argument('[study]', BATCH_ARGUMENT)
-    .option('--strict', 'with a batch: exit with 3 when its limits were not really checked')
+    .option('--strict', 'with a study: exit with 3 when its limits were not really checked')
     .action(async (reference: string | undefined, flags: WatchFlags) => {
       if (flags.strict === true && reference === undefined)
-        throw new Failure(EXIT.usage, '--strict is for one batch: name it');
+        throw new Failure(EXIT.usage, '--strict is for one study: name it');
       const client = await connect(flags);
       return reference === undefined ? showAll(client, flags) : showBatch(client, reference, flags);
     });

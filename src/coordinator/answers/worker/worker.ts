@@ -136,7 +136,7 @@ function pooled(batchId: Uuid, studies: readonly Study[]): AnsweredStudy {
   if (large !== undefined)
     throw new SimbatchError(
       'answer-too-large',
-      `the runs of the family are not pooled: ${String(large.absent!.runs)} runs of ${large.batchId} have not begun; ask about each batch without \`family\``,
+      `the runs of the family are not pooled: ${String(large.absent!.runs)} runs of ${large.batchId} have not begun; ask about each study without \`family\``,
     );
   requireJoinable(studies);
   const members = studies.map(({ table, submission }) => ({

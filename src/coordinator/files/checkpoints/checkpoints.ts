@@ -142,7 +142,7 @@ export async function completeCheckpoint(
       if (upload_id !== undefined) return { path, bytes, sha256, number };
       const kept = known.find((it) => isSame(it, { path, bytes, sha256 }));
       if (kept === undefined) {
-        const why = `the checkpoint of job ${jobId} lacks ${JSON.stringify(path)}: the file was not sent; send it`;
+        const why = `the checkpoint of run ${jobId} lacks ${JSON.stringify(path)}: the file was not sent; send it`;
         throw new SimbatchError('uploads-unavailable', why);
       }
       return kept;
@@ -167,7 +167,7 @@ const isSame = (a: Content, b: Content): boolean => a.path === b.path && a.bytes
 
 /** The attempt is the current one: its runner may send the next checkpoint. */
 const notTaken = (jobId: Uuid, why: string): SimbatchError =>
-  new SimbatchError('uploads-unavailable', `the checkpoint of job ${jobId} is not changed: ${why}`);
+  new SimbatchError('uploads-unavailable', `the checkpoint of run ${jobId} is not changed: ${why}`);
 
 const stale = (jobId: Uuid, why: string): SimbatchError =>
-  new SimbatchError('stale-attempt', `the checkpoint of job ${jobId} is not changed: ${why}`);
+  new SimbatchError('stale-attempt', `the checkpoint of run ${jobId} is not changed: ${why}`);

@@ -49,12 +49,12 @@ export async function liveTelemetry(parts: LiveTelemetryParts, jobId: Uuid, stop
   if (config.telemetry.live !== true) {
     throw new SimbatchError(
       'live-telemetry-off',
-      `the study of job ${jobId} does not keep live telemetry: config.telemetry.live is not true; submit it with "live": true in config.telemetry`,
+      `the study of run ${jobId} does not keep live telemetry: config.telemetry.live is not true; submit it with "live": true in config.telemetry`,
     );
   }
   const record = context.attempts.at(-1);
   if (value !== 'Running' || record === undefined) {
-    throw new SimbatchError('run-not-running', `job ${jobId} is ${value}, not Running; ask again when it runs`);
+    throw new SimbatchError('run-not-running', `run ${jobId} is ${value}, not Running; ask again when it runs`);
   }
   const attempt = { jobId, number: record.n, runnerId: record.runner };
   const read = async (): Promise<LiveTelemetry> => {
@@ -166,8 +166,8 @@ function ended({ store }: LiveTelemetryParts, jobId: Uuid, status: string): Simb
     address == null
       ? 'it left no telemetry file'
       : `its telemetry is in ${JSON.stringify(address)}; read /jobs/${jobId}/files/${encodeURIComponent(pathInAttempt(address) ?? 'telemetry.parquet')}`;
-  return new SimbatchError('run-not-running', `job ${jobId} is ${status}: ${place}`);
+  return new SimbatchError('run-not-running', `run ${jobId} is ${status}: ${place}`);
 }
 
 const unavailable = (jobId: Uuid, why: string): SimbatchError =>
-  new SimbatchError('live-telemetry-unavailable', `the live telemetry of job ${jobId} cannot be read: ${why}`);
+  new SimbatchError('live-telemetry-unavailable', `the live telemetry of run ${jobId} cannot be read: ${why}`);

@@ -66,7 +66,7 @@ const jobContext = mergeOf<[Pick<JobContext, 'jobId' | 'runId'>, BatchContext, P
 export function derivedJob(jobId: Uuid, runId: number, index: number, { context: batch }: BatchState): JobState {
   const context = jobContext({ jobId, runId }, batch, INITIAL_HISTORY);
   if (!batch.cancelRequested) {
-    if (index < batch.next) throw missingRecord(`job ${jobId}`);
+    if (index < batch.next) throw missingRecord(`run ${jobId}`);
     return { value: 'Pending', context };
   }
   context.completedAtMs = batch.endedAtMs;

@@ -109,7 +109,7 @@ export function joinFamily(turn: Turn, batch: Related): void {
   if (entries.length >= LIMITS.family) {
     throw new SimbatchError(
       'illegal-transition',
-      `cannot derive another batch: the family of batch ${own.familyId} has ${entries.length} batches, the limit; delete old ones, or submit the study anew`,
+      `cannot derive another study: the family of study ${own.familyId} has ${entries.length} studies, the limit; delete old ones, or submit the study anew`,
     );
   }
   turn.put(keys.family(own.familyId), encodeFamily([...entries, own.entry]));

@@ -37,7 +37,7 @@ export function readJob(
   const batchState = record === undefined ? undefined : decodeBatch(record);
   const index = batchState === undefined ? undefined : studyCache.indexOf(batchState.context, runIdOf(jobId));
   if (batchState === undefined || index === undefined) {
-    throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
+    throw new SimbatchError('unknown-job', `there is no run ${jobId}`);
   }
   const stored = records.get(keys.job(jobId));
   return {
@@ -72,14 +72,14 @@ export function readRunner(records: Records, runnerId: string): RunnerState {
 /** Returns the state of a batch. @throws SimbatchError `unknown-batch` */
 export function batchOrThrow(turn: Pick<Turn, 'state'>, batchId: Uuid): BatchState {
   const state = turn.state('batch', batchId);
-  if (state === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+  if (state === undefined) throw new SimbatchError('unknown-batch', `there is no study ${batchId}`);
   return state;
 }
 
 /** Returns the state of a job. @throws SimbatchError `unknown-job` */
 export function jobOrThrow(turn: Pick<Turn, 'state'>, jobId: Uuid): JobState {
   const state = turn.state('job', jobId);
-  if (state === undefined) throw new SimbatchError('unknown-job', `there is no job ${jobId}`);
+  if (state === undefined) throw new SimbatchError('unknown-job', `there is no run ${jobId}`);
   return state;
 }
 

@@ -13,6 +13,6 @@ export interface Records {
 /** @throws SimbatchError `unknown-batch` */
 export function readBatch(records: Records, batchId: Uuid): BatchState {
   const record = isBatchId(batchId) ? records.get(keys.batch(batchId)) : undefined;
-  if (record === undefined) throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
+  if (record === undefined) throw new SimbatchError('unknown-batch', `there is no study ${batchId}`);
   return decodeBatch(record);
 }

@@ -29,7 +29,7 @@ export function resultFrom({ studyCache }: Studies, records: Records, result: St
   };
   if (result.success) return toResult(result, { value: 'Completed', attempts: [] }, namesOf);
   const record = records.get(keys.job(result.job_id));
-  if (record === undefined) throw missingRecord(`job ${result.job_id}`);
+  if (record === undefined) throw missingRecord(`run ${result.job_id}`);
   return toResult(result, JSON.parse(record) as JobRecord, namesOf);
 }
 
@@ -39,10 +39,10 @@ export function jobResult(parts: StoreReader, jobId: Uuid): JobResult {
   const result = isKept ? storedResult(parts, parts.store, jobId) : undefined;
   if (result !== undefined) return result;
   const { value } = readJob(parts, parts.store, jobId).state;
-  if (isTerminal(value) && value !== 'Cancelled') throw missingRecord(`the result of job ${jobId}`);
+  if (isTerminal(value) && value !== 'Cancelled') throw missingRecord(`the result of run ${jobId}`);
   const why = isTerminal(value) ? 'and leaves none' : 'and has none yet';
   throw new SimbatchError(
     'result-not-ready',
-    `job ${jobId} is ${value} ${why}; a result exists once a job is Completed, Failed or Timeout`,
+    `run ${jobId} is ${value} ${why}; a result exists once a job is Completed, Failed or Timeout`,
   );
 }

@@ -106,7 +106,7 @@ export class RoundPlaces {
       // A record on the way is damaged; that of the run may be whole.
     }
     found ??= this.#searchDamaged(run);
-    if (found === undefined) throw missingRecord(`the round of run ${run} of batch ${this.#batchId}`);
+    if (found === undefined) throw missingRecord(`the round of run ${run} of study ${this.#batchId}`);
     return (this.#latest = found);
   }
 

@@ -81,8 +81,8 @@ function submissionRecord(source: RecordSource, batchId: Uuid): string {
   if (record !== undefined) return record;
   // A reader of a batch that was deleted meanwhile.
   if (source.read(keys.batch(batchId)) === undefined)
-    throw new SimbatchError('unknown-batch', `there is no batch ${batchId}`);
-  throw missingRecord(`the submission of batch ${batchId}`);
+    throw new SimbatchError('unknown-batch', `there is no study ${batchId}`);
+  throw missingRecord(`the submission of study ${batchId}`);
 }
 
 /** Returns a submission as it was accepted, with the judgement that it came with. */

@@ -61,7 +61,7 @@ async function drawnRuns(
       if (isComparable(status, reason) && (isReused || !reused)) finished.push(runId);
   }
   if (finished.length === 0) {
-    const why = reused ? 'no run of the batch has the result of another run' : 'no run of the batch has finished';
+    const why = reused ? 'no run of the study has the result of another run' : 'no run of the study has finished';
     return refuse({ pointer: reused ? '/reused' : '', detail: `draws no run: ${why}` });
   }
   const ranges: RunRange[] = [];

@@ -69,7 +69,7 @@ export function refuse(...faults: [Fault, ...Fault[]]): never {
 /** @throws SimbatchError `invalid-request` for an extraction, of which no other batch comes */
 function requireSimulations({ context: { parent } }: BatchState): void {
   if (parent?.relation !== 'extraction') return;
-  const remedy = `ask about batch ${parent.batchId}, of which it came`;
+  const remedy = `ask about study ${parent.batchId}, of which it came`;
   refuse({ pointer: '', detail: `is about an extraction, whose runs simulate nothing; ${remedy}` });
 }
 

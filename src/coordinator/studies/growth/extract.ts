@@ -114,7 +114,7 @@ function nameOf(
   if (same === undefined) return wanted;
   return refuse({
     pointer: '/name',
-    detail: `is ${JSON.stringify(wanted)}, the name of the extraction ${same.batchId} of this batch; choose another one, or leave it out`,
+    detail: `is ${JSON.stringify(wanted)}, the name of the extraction ${same.batchId} of this study; choose another one, or leave it out`,
   });
 }
 
@@ -171,7 +171,7 @@ function placeOf(
 ): { runner?: string } | { gone: string } {
   const owner = record.reusedFrom ?? jobId;
   if (owner !== jobId && view.get(keys.batch(batchIdOf(owner))) === undefined)
-    return { gone: `its result is that of job ${owner}, whose batch was deleted` };
+    return { gone: `its result is that of run ${owner}, whose study was deleted` };
   const text = view.get(keys.result(owner));
   if (text === undefined) return { gone: 'it has no result' };
   // A run that has sent no sample has no file of telemetry.

@@ -52,7 +52,7 @@ async function extractAgain(
   if (changed !== undefined)
     refuse({
       pointer: '',
-      detail: `changes an extraction; ask batch ${parent}, of which it came, with another program`,
+      detail: `changes an extraction; ask study ${parent}, of which it came, with another program`,
     });
   if (name !== undefined && !new RegExp(EXTRACTION_NAME).test(name))
     refuse({ pointer: '/name', detail: 'is not the name of an extraction: up to 32 letters, digits, `_` and `-`' });

@@ -42,7 +42,7 @@ const STEP = 10_000;
 
 /**
  * The runs of a batch that a request selects, as of the view. `selection`: the runs of the batch.
- * @throws SimbatchError `invalid-request` for a selection that the batch does not have, and for one without runs
+ * @throws SimbatchError `invalid-request` for a selection that the study does not have, and for one without runs
  */
 export async function selectRuns(
   parts: SelectionParts,
@@ -61,7 +61,7 @@ export async function selectRuns(
     select.requirement === undefined;
   const selected = predicate && (await matchingRuns(parts, view, batch, among, predicate, takesUntouched));
   if (selected !== undefined && selected.count > 0) return selected;
-  const which = select.run_ids === undefined ? `of the ${held.count} runs of the batch` : 'of the runs in run_ids';
+  const which = select.run_ids === undefined ? `of the ${held.count} runs of the study` : 'of the runs in run_ids';
   return refuse({ pointer: '/select', detail: `selects no run: ${which}, none is ${described(select)}` });
 }
 
@@ -83,7 +83,7 @@ function namedRuns(text: string, held: RunSelection): RunSelection {
   const missing = named.count - among.count;
   return refuse({
     pointer: '/select/run_ids',
-    detail: `has ${missing} ${missing === 1 ? 'run' : 'runs'} that the batch does not hold, in the part that begins with run ${first}; select runs of the batch`,
+    detail: `has ${missing} ${missing === 1 ? 'run' : 'runs'} that the study does not hold, in the part that begins with run ${first}; select runs of the study`,
   });
 }
 

@@ -234,7 +234,7 @@ describe('coordinator/answers/table: outputs of extractions', () => {
       (it: Error) => it,
     );
     expect(error?.message).to.match(
-      new RegExp(`requirements/0/output is an output of an extraction; require "peak" of batch ${x1}`),
+      new RegExp(`requirements/0/output is an output of an extraction; require "peak" of study ${x1}`),
     );
     await scene.api.amendJudgement(x1, { requirements: [{ ...requirement, output: 'peak' }] });
   });

@@ -47,7 +47,7 @@ describe('coordinator/files/object-store: the boundary of a study', () => {
       const job = await ended(prefix, ['/out/attempt-1/f.txt']);
       const files = [declared('f.txt', 'hello')];
       const refusal = await scene.api.beginUpload(job, { runner_id: 'a', attempt: 1, files }).catch(String);
-      expect(refusal).to.match(/files of job .* are not uploaded: its telemetry\.storage\.s3_prefix is /);
+      expect(refusal).to.match(/files of run .* are not uploaded: its telemetry\.storage\.s3_prefix is /);
       expect(s3.requests).to.deep.equal([]);
     });
 

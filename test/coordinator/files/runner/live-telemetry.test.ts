@@ -107,7 +107,7 @@ describe('coordinator/files/runner: live telemetry', () => {
     const pending = await refusal(read());
     expect([pending.code, pending.message]).to.deep.equal([
       'run-not-running',
-      `job ${jobId(batch, 0)} is Pending, not Running; ask again when it runs`,
+      `run ${jobId(batch, 0)} is Pending, not Running; ask again when it runs`,
     ]);
     await scene.running(batch, 0, 'r1');
     const telemetry_data = `/out/${batch}/00000000/attempt-1/telemetry.parquet`;

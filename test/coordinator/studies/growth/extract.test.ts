@@ -210,7 +210,7 @@ describe('coordinator/studies/growth/extract', () => {
     const answer = await scene.api.extractBatch(batch, PEAK);
     expect(answer.total_jobs).to.equal(1);
     expect(answer.without_files).to.deep.include({ runs: 1, run_ids: '1' });
-    expect(answer.without_files?.why).to.match(/whose batch was deleted/);
+    expect(answer.without_files?.why).to.match(/whose study was deleted/);
     expect((await scene.api.extractions(batch)).extractions[0]!.without_files).to.deep.equal(answer.without_files);
     await scene.api.cancelBatch(answer.batch_id);
   });

@@ -137,7 +137,7 @@ describe('coordinator/studies/growth/rerun', () => {
     expect(await rerunIds(batch, { failure_kind: 'terminated' })).to.equal('2');
   });
 
-  it('refuses an empty selection, unknown requirements and runs that the batch does not hold', async () => {
+  it('refuses an empty selection, unknown requirements and runs that the study does not hold', async () => {
     const batch = await studyEnding(['ok', 'ok']);
     const faultOf = async (select: RunSelect): Promise<string> => {
       const refused = await scene.api.rerunBatch(batch, { select }).then(
@@ -150,7 +150,7 @@ describe('coordinator/studies/growth/rerun', () => {
     expect(await faultOf({ failure_kind: 'lost', run_ids: '1' })).to.match(/selects no run: of the runs in run_ids/);
     expect(await faultOf({ requirement: 'hits' })).to.match(/\/select\/requirement is "hits", did you mean "hit"\?/);
     expect(await faultOf({ run_ids: '1,7-8' })).to.match(
-      /has 2 runs that the batch does not hold, .* begins with run 7/,
+      /has 2 runs that the study does not hold, .* begins with run 7/,
     );
     expect(await faultOf({ run_ids: '3-1' })).to.match(/\/select\/run_ids has the part "3-1"/);
     expect(await codeOf(scene.api.rerunBatch(batch, { select: { states: [] } }))).to.equal('invalid-request');
