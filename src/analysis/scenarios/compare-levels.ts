@@ -33,7 +33,7 @@ export function compareLevels(table: RunTable, request: LevelRequest): StudyComp
   requireShare('confidence', confidence);
   const of = requireScenarios(table.cells, 'a comparison of levels');
   if (table.replicates !== undefined)
-    throw new RangeError('levels not compared: the study is read with its replicates; compare levels of one batch');
+    throw new RangeError('levels not compared: the study is read with its replicates; compare levels of one study');
   const [before, after] = [readLevel('level', request.level, of.cells), readLevel('with', request.with, of.cells)];
   const { name: axis, levels } = of.cells.axes[before.axis]!;
   if (after.axis !== before.axis)
