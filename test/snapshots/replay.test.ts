@@ -115,7 +115,7 @@ describe('the counters of an export', () => {
     [
       'times in an impossible order',
       (it) => delete record(it, 'job', 1).attempts[0].started,
-      /its history has COMPLETE at .* which a Claimed job does not accept/,
+      /its history has COMPLETE at .* which a Claimed run does not accept/,
     ],
     [
       'a job no runner holds',
