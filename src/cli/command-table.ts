@@ -119,7 +119,7 @@ export const COMMANDS: readonly Entry[] = [
       load: async () => (await import('./commands/studies/studies.ts')).studiesCommand(),
     },
     study: {
-      summary: 'show a study as it was submitted',
+      summary: 'show a study in detail, or as it was submitted',
       load: async () => (await import('./commands/studies/study.ts')).studyCommand(),
     },
     runs: {

@@ -42,7 +42,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   top: ['simbatch top'],
   open: ['simbatch open latest', 'simbatch open latest/17 --print'],
   studies: ['simbatch studies --status Running,Pending', 'simbatch studies --label campaign=2026-q4 -o wide'],
-  study: ['simbatch study show latest -f again.yaml'],
+  study: ['simbatch study latest', 'simbatch study show latest -f again.yaml'],
   'study show': ['simbatch study show latest -f again.yaml'],
   runs: ['simbatch runs latest --status Failed,Timeout', 'simbatch runs latest -o csv -f runs.csv'],
   run: ['simbatch run study.yaml', 'simbatch run latest/17'],

@@ -51,6 +51,7 @@ def test_a_table_is_aligned_and_bounded():
     assert shown.splitlines() == ["name    value", "a     1.23457", "bb         10", "c"]
     assert text.table(["n"], [[k] for k in range(25)]).splitlines()[-1] == "... and 5 more"
     assert html.table_html(["n"], [[k] for k in range(25)]).endswith("<div>... and 5 more</div>")
+    assert [text.cell(value) for value in (12000.0, 1234567.0, -3.0, 0.5, float("nan"))] == ["12000", "1234567", "-3", "0.5", "nan"]
     assert [text.cell(value) for value in (True, [1.0, None], {"a": 1}, float("inf"))] == ["yes", "[1, ]", "1 items", "inf"]
 
 

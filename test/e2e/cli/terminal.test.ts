@@ -198,6 +198,9 @@ describe('cli: in a terminal', function () {
     expect((await simbatch(['resume', 'toy-1'], env())).code).to.equal(0);
     const late = await simbatch(['wait', paused, '--timeout', '1s'], env());
     expect([late.code, late.stderr.includes('has not ended after 1s: it continues')]).to.deep.equal([75, true]);
+    const detail = (await simbatch(['study', paused], env())).stdout;
+    expect(detail).to.match(new RegExp(`^study +${paused}\nname +a study[^]*^paused `, 'm'));
+    expect((await simbatch(['status', paused], env())).stdout.split('\n')[1]).to.equal(detail.split('\n')[1]);
     const file = join(folder, 'again.yaml');
     await simbatch(['study', 'show', paused, '-f', file], env());
     expect((await simbatch(['submit', '--check', file])).stdout).to.match(

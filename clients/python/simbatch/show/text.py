@@ -13,12 +13,14 @@ MOST_ROWS = 20
 
 
 def cell(value: Any) -> str:
-    """A value in a table: numbers to six digits, intervals in brackets, nothing for None."""
+    """A value in a table: numbers to six digits, whole ones whole, intervals in brackets, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     if isinstance(value, (list, tuple)) and len(value) == 2:
         return f"[{cell(value[0])}, {cell(value[1])}]"

@@ -48,7 +48,8 @@ export function statusCommand(): Command {
     });
 }
 
-async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
+/** Prints the detail of one study: `simbatch status STUDY` and `simbatch study STUDY`. */
+export async function showBatch(client: Client, reference: string, flags: WatchFlags): Promise<void> {
   const batchId = await resolveBatch(client, reference);
   const answer = await answerOf(client, batchId);
   const status = await client.batch(batchId);

@@ -1,12 +1,16 @@
-/** `simbatch study show`: the study as it was submitted, with the seed that is used. */
-import { Command } from 'commander';
+/** `simbatch study STUDY`: a study in detail; `simbatch study show`: as it was submitted, with the seed that is used. */
+import type { Command } from 'commander';
 import type { ClientFlags } from '../../options.ts';
 import { clientCommand, connect } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
+import { showBatch } from './status.ts';
 import { note, write, writeJson } from '../../terminal/output.ts';
 
 export function studyCommand(): Command {
-  return new Command('study').description('the study files of studies').addCommand(showCommand());
+  return clientCommand('study', 'show a study in detail, as `simbatch status` does; or as it was submitted')
+    .argument('<study>', BATCH_ARGUMENT)
+    .action(async (reference: string, flags: ClientFlags) => showBatch(await connect(flags), reference, flags))
+    .addCommand(showCommand());
 }
 
 function showCommand(): Command {
