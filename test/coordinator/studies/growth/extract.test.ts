@@ -164,7 +164,7 @@ describe('coordinator/studies/growth/extract', () => {
     expect(found.files).to.deep.equal([{ path: 'telemetry.parquet' }]);
     await scene.api.deleteBatch(batch);
     const after = await scene.api.parentFiles(jobId(x1, 0), { runner_id: 'a', attempt: 1 });
-    expect(after.gone).to.match(/there is no job/);
+    expect(after.gone).to.match(/there is no run/);
   });
 
   it('counts and names the runs whose files are gone', async () => {
@@ -255,7 +255,7 @@ describe('coordinator/studies/growth/extract', () => {
     expect(await say({ derived: [{ name: 'p', take: 'time', at: 'first(nz >' }] })).to.match(/\/derived\/0\/at/);
     expect(await say({ histories: [{ variable: 'nz', at: { points: [1, 1] } }] })).to.match(/\/histories\/0\/at/);
     const { batch_id: x1 } = await scene.api.extractBatch(batch, PEAK);
-    expect(await say(PEAK, x1)).to.match(/is about an extraction.*ask about batch/);
+    expect(await say(PEAK, x1)).to.match(/is about an extraction.*ask about study/);
     expect(await codeOf(scene.api.extractBatch('01900000-0000-8000-8000-000000000000', PEAK))).to.equal(
       'unknown-batch',
     );
