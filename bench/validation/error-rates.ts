@@ -65,8 +65,8 @@ export function sequentialCost(): ValidationTable {
     'true probability',
     '`met` within 10,000 runs',
     'mean number of runs',
-    'clean runs, `continuous`',
-    'clean runs, `once`',
+    'passing runs, `continuous`',
+    'passing runs, `once`',
   ];
   return { name: 'sequential-cost', head, rows };
 }
