@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { filesIn, type SourceFile } from './files.ts';
 
-/** The word, and the one that people read. */
+/** The word that is out, and its successor. */
 const OUT: readonly [word: RegExp, instead: string][] = [
   [/\bbatch(es)?\b/i, 'study'],
   [/\bjobs?\b/i, 'run'],
