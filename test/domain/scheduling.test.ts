@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { fits, minus, freeCapacityOf, supports } from '../../src/domain/scheduling.ts';
 import type { RunnerCapabilities } from '../../src/contract/types.ts';
-import { RankedSet } from '../../src/coordinator/scheduling/ranked-set.ts';
+import { RankedSet } from '../../src/coordinator/scheduling/ranking/ranked-set.ts';
 
 const GB = 1024 ** 3;
 const runner = (changes: Partial<RunnerCapabilities> = {}): RunnerCapabilities => ({

@@ -2,7 +2,7 @@
  * The scheduler: an index over the open batches, updated after every turn, that assigns runs to work requests. Planning
  * does not change the index, so a plan that is not applied has no effect.
  *
- * The rules: the batch with the fewest active jobs is served next, so no study starves; within a batch requeued runs come
+ * The rules: the owner with the fewest active jobs is served next, and of this owner the batch with the fewest (see `ranking/`); within a batch requeued runs come
  * first, on another runner than the last if one is free, then untouched runs in order. A batch of higher priority is served
  * before all others; a paused batch is not served.
  */
@@ -14,9 +14,18 @@ import { executesPinned } from '../../domain/code-pin.ts';
 import { fits, minus, supports } from '../../domain/scheduling.ts';
 import type { RunnerCapabilities, Uuid } from '../../contract/types.ts';
 import type { FilePlaces } from './batches/file-places.ts';
-import { isExtraction, isServed, openBatchOf, pendingOf, type OpenBatch, type Requeued } from './batches/open-batch.ts';
-import { RankedSet } from './ranked-set.ts';
-import { mayHave, type SitePools } from './site-pools.ts';
+import {
+  isExtraction,
+  isServed,
+  openBatchOf,
+  pendingOf,
+  placeOf,
+  type OpenBatch,
+  type Requeued,
+} from './batches/open-batch.ts';
+import { OwnerRanking } from './ranking/owner-ranking.ts';
+import { mayHave } from './site-pools.ts';
+import type { SchedulerSources } from './sources.ts';
 import { noting, waitingRequest, withoutSlot, type PlanLimits, type WorkRequest } from './work-request.ts';
 
 export interface RunAssignment {
@@ -34,32 +43,6 @@ export interface WaitingRuns {
   sinceMs: number;
 }
 
-export interface SchedulerSources {
-  /** Returns true when the job has a record. Called only for batches with runs that were cancelled one by one. */
-  isTouched(id: Uuid): boolean;
-  /** Returns the run id at an index among the runs of a batch. */
-  runAt(batch: BatchContext, index: number): number;
-  /** Returns true when another runner than `notThis` could take a run of this batch now. */
-  isOtherFree(batch: BatchContext, notThis: string, now: number): boolean;
-  /** Returns the runner of the run that this run of an audit repeats; undefined when it is not known any more. */
-  originalRunner(audit: BatchContext, runId: number): string | undefined;
-  /** Returns true when another runner than `notThis` is connected, takes work and is large enough for a run of this batch. */
-  isOtherConnected(batch: BatchContext, notThis: string, now: number): boolean;
-  /** Returns true when a run of the batch that starts now ends before `endsAtMs`; undefined: no end. */
-  isInTime(batch: BatchContext, now: number, endsAtMs: number | undefined): boolean;
-  /** Returns where the files of the runs of an extraction are; undefined where its submission is missing or damaged. */
-  filePlaces(batch: BatchContext): FilePlaces | undefined;
-  /** Returns the index of a run among the runs of a batch; undefined when it has none. */
-  indexOf(batch: BatchContext, runId: number): number | undefined;
-  /** Returns true when the settings of the runner refuse nothing that the study of the batch sets. */
-  isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
-  /** The pools of the coordinator; undefined: none. */
-  pools?: SitePools | undefined;
-}
-
-/** More than the active runs of any batch, so that one step of priority outweighs them. */
-const PRIORITY_WEIGHT = 2 ** 31;
-
 /** The number of requeued runs that are examined to find a run that last ran on another runner. */
 const REQUEUED_LOOKAHEAD = 32;
 
@@ -72,7 +55,7 @@ interface PlannedRun {
 export class Scheduler {
   readonly #sources: SchedulerSources;
   readonly #batches = new Map<Uuid, OpenBatch>();
-  readonly #ranking = new RankedSet<OpenBatch>();
+  readonly #ranking = new OwnerRanking<OpenBatch>();
 
   constructor(sources: SchedulerSources) {
     this.#sources = sources;
@@ -80,24 +63,26 @@ export class Scheduler {
 
   /** True when an open batch has a run that may be claimed. */
   get hasWork(): boolean {
-    return this.#ranking.size > 0;
+    return !this.#ranking.isEmpty;
   }
 
   /** Adds or updates an open batch. */
   update(context: BatchContext): void {
     const known = this.#batches.get(context.batchId);
     const batch = known ?? openBatchOf(context);
+    const hasMore = activeRuns(context) > activeRuns(batch.context);
     batch.context = context;
     batch.version += 1;
     if (known === undefined) this.#batches.set(context.batchId, batch);
     this.#reset(batch);
+    if (hasMore) this.#ranking.served(placeOf(batch));
   }
 
   /** Removes an ended batch. */
   remove(batchId: Uuid): void {
     const batch = this.#batches.get(batchId);
     if (batch === undefined) return;
-    this.#ranking.remove(batch);
+    this.#ranking.remove(batch, placeOf(batch));
     this.#batches.delete(batchId);
   }
 
@@ -166,14 +151,14 @@ export class Scheduler {
   plan(requests: Iterable<WorkRequest>, now: number, { except, most = Infinity }: PlanLimits = {}): RunAssignment[] {
     const planned = new Set<OpenBatch>();
     for (const batch of [...(except ?? [])].flatMap((id) => this.#batches.get(id) ?? [])) {
-      this.#ranking.remove(batch);
+      this.#ranking.withdraw(batch, placeOf(batch), batch.plannedActive);
       planned.add(batch);
     }
     this.#sources.pools?.begin();
     // Asked again only for runs to wait, after every runner has as many as it can start.
     const toWait: WorkRequest[] = [];
     const assignments = this.#serve(noting(requests, toWait), now, planned, most);
-    if (this.#ranking.size > 0) {
+    if (this.hasWork) {
       for (const assignment of this.#serve(toWait.map(waitingRequest), now, planned, most - assignments.length)) {
         assignments.push(assignment);
         // No run overtakes a waiting run.
@@ -187,7 +172,7 @@ export class Scheduler {
 
   #serve(requests: Iterable<WorkRequest>, now: number, planned: Set<OpenBatch>, most: number): RunAssignment[] {
     const assignments: RunAssignment[] = [];
-    const isOver = (): boolean => this.#ranking.size === 0 || assignments.length >= most;
+    const isOver = (): boolean => !this.hasWork || assignments.length >= most;
     // The loop ends as soon as no work is left.
     for (let unserved = requests; !isOver();) {
       const served: WorkRequest[] = [];
@@ -311,8 +296,8 @@ export class Scheduler {
 
   /** Ranks a batch while it has a run to assign and is below its cap. */
   #rank(batch: OpenBatch): void {
-    const { simulationName, priority = 0 } = batch.context;
-    if (isServed(batch)) this.#ranking.put(batch, simulationName, batch.plannedActive - priority * PRIORITY_WEIGHT);
-    else this.#ranking.remove(batch);
+    const place = placeOf(batch);
+    if (isServed(batch)) this.#ranking.put(batch, place, batch.plannedActive);
+    else this.#ranking.withdraw(batch, place, batch.plannedActive);
   }
 }

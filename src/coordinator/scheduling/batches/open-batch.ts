@@ -1,6 +1,7 @@
 /** An open batch as the scheduler sees it: its context, its requeued runs, and the current plan. */
 import { activeRuns, type BatchContext } from '../../../../machines/batch.ts';
 import { TAKEN_AT_ONCE } from '../../../domain/rules.ts';
+import type { Place } from '../ranking/owner-ranking.ts';
 import type { FilePlaces } from './file-places.ts';
 
 /** A run that is Pending again. */
@@ -44,6 +45,13 @@ export const openBatchOf = (context: BatchContext): OpenBatch => ({
   ahead: 0,
   isPlanned: false,
   version: 0,
+});
+
+/** Where it belongs among those that are served. */
+export const placeOf = ({ context: { owner, priority = 0, simulationName } }: OpenBatch): Place => ({
+  owner,
+  priority,
+  group: simulationName,
 });
 
 /** True for a batch whose runs go to the runners that have the files of other runs. */

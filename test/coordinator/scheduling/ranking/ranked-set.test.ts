@@ -1,7 +1,7 @@
 /** The ranked set of the scheduler, compared with a full sort after each change. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { RankedSet } from '../../../src/coordinator/scheduling/ranked-set.ts';
+import { RankedSet } from '../../../../src/coordinator/scheduling/ranking/ranked-set.ts';
 
 const ITEMS = Array.from({ length: 6 }, (_, at) => ({ name: `item ${at}`, group: `group ${at % 2}` }));
 
@@ -29,7 +29,7 @@ const change = fc.oneof(
   fc.record({ at, rank: fc.constant<undefined>(undefined) }),
 );
 
-describe('coordinator/scheduling/ranked-set', () => {
+describe('coordinator/scheduling/ranking/ranked-set', () => {
   it('is in order after every change, as a whole and by group', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {

@@ -14,13 +14,31 @@ interface RankedItem<T> extends Ranked<T> {
   sequence: number;
 }
 
+/** The order of first insertion, kept while an item is absent (capped, or without work), and in every set that shares it. */
+export class Sequences<T extends object> {
+  readonly #known = new WeakMap<T, number>();
+  #last = 0;
+
+  of(item: T): number {
+    return this.#known.get(item) ?? this.renew(item);
+  }
+
+  /** Puts an item that is in no set after all others. */
+  renew(item: T): number {
+    this.#known.set(item, (this.#last += 1));
+    return this.#last;
+  }
+}
+
 export class RankedSet<T extends object> {
   readonly #entries = new Map<T, RankedItem<T>>();
-  /** The order of first insertion, kept while an item is absent (capped, or without work). */
-  readonly #sequences = new WeakMap<T, number>();
+  readonly #sequences: Sequences<T>;
   readonly #all: RankedItem<T>[] = [];
   readonly #groups = new Map<string, RankedItem<T>[]>();
-  #lastSequence = 0;
+
+  constructor(sequences = new Sequences<T>()) {
+    this.#sequences = sequences;
+  }
 
   get size(): number {
     return this.#entries.size;
@@ -33,9 +51,7 @@ export class RankedSet<T extends object> {
       if (known.rank === rank || this.#updateRankInPlace(known, rank)) return;
       this.remove(item);
     }
-    const sequence = this.#sequences.get(item) ?? (this.#lastSequence += 1);
-    this.#sequences.set(item, sequence);
-    const entry = { item, group, rank, sequence };
+    const entry = { item, group, rank, sequence: this.#sequences.of(item) };
     this.#entries.set(item, entry);
     insert(this.#all, entry);
     const members = this.#groups.get(group) ?? [];
