@@ -46,6 +46,23 @@ describe('web: tokens', function () {
     await page.getByRole('button', { name: 'Use it' }).click();
   }
 
+  it('shows the owners of studies, and the client that made each entry of a history', async () => {
+    const alice = web.coordinator.as('alice');
+    const { batch_id } = await alice.submit(descentStudy('of a client', 3));
+    await alice.pauseBatch(batch_id, 'a look');
+    const { page } = await watchedPage(browser!, web.url);
+    await page.goto(web.url);
+    await enter(page, lookOnly);
+    const owner = (study: string) => page.getByRole('row', { name: study }).locator('[data-label="Owner"]');
+    await owner('of a client').waitFor();
+    expect(await owner('of a client').textContent()).to.equal('alice');
+    expect(await owner('with tokens').textContent(), 'submitted without a token').to.equal('–');
+    await page.getByRole('link', { name: 'of a client' }).click();
+    const events = page.getByRole('region', { name: 'Events of the study' });
+    await events.getByRole('row', { name: 'paused alice a look' }).waitFor();
+    await page.close();
+  });
+
   it('asks for a token, accepts one created by the shown command, stores it, and removes it', async () => {
     const { page, foreign } = await watchedPage(browser!, web.url);
     await page.goto(web.url);

@@ -14,10 +14,11 @@ import { CancelBatch } from '../study/cancel-study.tsx';
 /** Rows whose verdicts and findings are read: more are not on a screen. */
 const READ = 40;
 
-type Key = 'name' | 'state' | 'failed' | 'progress' | 'ended' | 'submitted';
+type Key = 'name' | 'owner' | 'state' | 'failed' | 'progress' | 'ended' | 'submitted';
 
 const COLUMNS: readonly { key?: Key; name: string; right?: boolean; hidden?: boolean }[] = [
   { key: 'name', name: 'Study' },
+  { key: 'owner', name: 'Owner' },
   { key: 'state', name: 'State' },
   { name: 'Verdict' },
   { key: 'progress', name: 'Runs' },
@@ -34,6 +35,7 @@ const failedShare = (it: BatchStatusResponse): number => {
 
 const VALUES: Readonly<Record<Key, (it: BatchStatusResponse) => string | number>> = {
   name: ({ batch }) => batch.name.toLowerCase(),
+  owner: ({ batch }) => batch.owner?.toLowerCase() ?? '',
   state: ({ batch }) => stateOf(batch),
   failed: failedShare,
   progress: shareOf,
@@ -56,6 +58,7 @@ export function sorted(studies: readonly BatchStatusResponse[], sort: string): r
 export function StudyTable({ studies, sort }: { studies: readonly BatchStatusResponse[]; sort: string }) {
   const [asked, setAsked] = useState<Batch>();
   const [failure, setFailure] = useState<string>();
+  const hasOwners = studies.some(({ batch }) => batch.owner !== undefined);
   const cancel = (batch: Batch, reason: string | undefined): void => {
     setFailure(undefined);
     post(`/batches/${batch.id}/cancel`, JSON.stringify(reason === undefined ? {} : { reason })).catch((error: Error) =>
@@ -69,14 +72,14 @@ export function StudyTable({ studies, sort }: { studies: readonly BatchStatusRes
         <table className="cards">
           <thead>
             <tr>
-              {COLUMNS.map((it) => (
+              {COLUMNS.filter(({ key }) => key !== 'owner' || hasOwners).map((it) => (
                 <Heading key={it.name} column={it} sort={sort} />
               ))}
             </tr>
           </thead>
           <tbody>
             {studies.map((it, at) => (
-              <StudyRow key={it.batch.id} progress={it} isRead={at < READ} onCancel={setAsked} />
+              <StudyRow key={it.batch.id} progress={it} isRead={at < READ} hasOwners={hasOwners} onCancel={setAsked} />
             ))}
           </tbody>
         </table>
@@ -122,10 +125,12 @@ function Heading({ column, sort }: { column: (typeof COLUMNS)[number]; sort: str
 interface RowProps {
   progress: BatchStatusResponse;
   isRead: boolean;
+  /** True when any study of the table has an owner. */
+  hasOwners: boolean;
   onCancel: (batch: Batch) => void;
 }
 
-function StudyRow({ progress, isRead, onCancel }: RowProps) {
+function StudyRow({ progress, isRead, hasOwners, onCancel }: RowProps) {
   const { batch, jobs_by_status: counts } = progress;
   const isActive = isOpen(batch);
   const failed = counts.Failed + counts.Timeout;
@@ -144,6 +149,7 @@ function StudyRow({ progress, isRead, onCancel }: RowProps) {
           ))}
         </div>
       </td>
+      {hasOwners && <td data-label="Owner">{batch.owner ?? <span className="soft">–</span>}</td>}
       <td data-label="State">
         <State status={stateOf(batch)} />
         {batch.waiting_for_rows === true && (

@@ -13,15 +13,17 @@ export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResp
   const round = useRefresh(batch.status === 'Pending' || batch.status === 'Running');
   const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, `${batch.status} ${round}`);
   if (data === undefined) return null;
+  const hasActors = data.events.some(({ by }) => by !== undefined);
   return (
     <Panel title="History" flush>
-      <Table label="Events of the study" columns={['Time', 'Event', 'Reason']}>
-        {data.events.map(({ at, type, reason, status, after }, index) => (
+      <Table label="Events of the study" columns={['Time', 'Event', ...(hasActors ? ['By'] : []), 'Reason']}>
+        {data.events.map(({ at, type, by, reason, status, after }, index) => (
           <tr key={index}>
             <td>
               <Time at={at} />
             </td>
             <td>{[type, status ?? changed(after)].filter((it) => it !== '').join(': ')}</td>
+            {hasActors && <td>{by}</td>}
             <td className="message">{reason}</td>
           </tr>
         ))}

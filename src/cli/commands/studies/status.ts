@@ -134,8 +134,8 @@ function historyLines(events: BatchHistory['events']): string[] {
     .filter(({ type }) => type !== 'submitted' && type !== 'started' && type !== 'ended')
     .slice(-MAX_EVENTS)
     .map(
-      ({ at, type, reason }) =>
-        `${formatTimestamp(at)}  ${type}${reason === undefined ? '' : `: ${printable(reason)}`}`,
+      ({ at, type, by, reason }) =>
+        `${formatTimestamp(at)}  ${type}${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`,
     );
 }
 
