@@ -76,7 +76,7 @@ export class OwnerRanking<T extends object> {
     if (owner !== undefined && (owner.items -= 1) === 0) this.#owners.delete(place.owner);
   }
 
-  /** The owner was served: of owners with equally many active runs, the one that was served last is the last. */
+  /** The owner was served: it is now the last of the owners with equally many active runs. */
   served({ owner: name }: Place): void {
     const owner = this.#owners.get(name);
     if (owner === undefined || this.#owners.size === 1) return;
