@@ -1,7 +1,8 @@
 /** Scatter plots on a canvas: the matrix of chosen variables, and one pair at full size. */
 import { useCallback, useMemo, useRef, useState, type PointerEvent } from 'react';
 import { brief, count, figure } from '../parts/time.tsx';
-import { Canvas, colourBy, kindColours, ticksOf, type Drawing, type Scale } from '../plots/canvas.tsx';
+import { Canvas, colourBy, kindColours, type Drawing, type Scale } from '../plots/canvas.tsx';
+import { ticksOf } from '../plots/ticks.ts';
 import { BACKGROUND, FAILED, kindOf, type Variable } from '../plots/variables.ts';
 import { colour } from '../theme.ts';
 import { thinned, type Plots } from './state.ts';

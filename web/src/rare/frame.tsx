@@ -1,6 +1,7 @@
 /** A small plot in a frame that keeps its proportions: two axes with round values, and places for what is drawn between them. */
 import type { ReactNode } from 'react';
-import { ticksOf, type Scale } from '../plots/canvas.tsx';
+import type { Scale } from '../plots/canvas.tsx';
+import { ticksOf } from '../plots/ticks.ts';
 
 const [WIDTH, HEIGHT] = [440, 250];
 const AREA = { left: 60, right: 12, top: 12, bottom: 40 };

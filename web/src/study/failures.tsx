@@ -2,7 +2,7 @@
 import type { BatchStatusResponse, StudyAttribution, StudySummary } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { Empty, Panel } from '../parts/common.tsx';
+import { Panel } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
 import { writeRanges } from '../plots/variables.ts';
@@ -84,12 +84,8 @@ export function Failures({ progress, summary }: { progress: BatchStatusResponse;
   const groups = summary.failures;
   const total = groups.reduce((sum, it) => sum + it.count, 0);
   const several = (number: number, what: string): string => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
-  if (groups.length === 0)
-    return (
-      <Panel title="Failures" flush>
-        <Empty title="No run has failed." />
-      </Panel>
-    );
+  // That no run has failed is in the answer, above all cards.
+  if (groups.length === 0) return null;
   return (
     <Panel
       title={`Failures: ${several(total, 'run')}, ${several(groups.length, 'kind')}`}

@@ -14,6 +14,7 @@ import { Extractions } from '../histories/extractions.tsx';
 import { BatchEvents } from './events.tsx';
 import { Box } from './box.tsx';
 import { ScenarioCells } from './cells.tsx';
+import { Drivers } from './drivers.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
 import { NothingEnded } from './nothing-ended.tsx';
@@ -24,7 +25,7 @@ import { WaitingForRows } from '../rounds/waiting.tsx';
 import { RareEvent } from '../rare/panel.tsx';
 import { Precisions } from './precision.tsx';
 import { Probe } from './probe.tsx';
-import { Verdicts } from './verdicts.tsx';
+import { Verdicts } from './requirements/verdicts.tsx';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -40,7 +41,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
     <>
       <WaitingForRows progress={progress} submission={submission} />
       <RareEvent progress={progress} submission={submission} />
-      <Verdicts progress={progress} submission={submission} />
+      <Verdicts progress={progress} submission={submission} summary={summary} />
       <ScenarioCells progress={progress} submission={submission} />
       <Box progress={progress} submission={submission} summary={summary} />
       <Precisions progress={progress} />
@@ -62,6 +63,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
             <>
               <WhyItFails progress={progress} />
               <Failures progress={progress} summary={summary} />
+              <Drivers progress={progress} submission={submission} summary={summary} />
             </>
           )}
           {isOpen(batch) && <PoolShare batchId={batch.id} />}

@@ -6,20 +6,24 @@ import type {
   JudgedRequirement,
   RequirementVerdict,
   Verdict as VerdictWord,
+  StudySummary,
   StudyVerdicts,
-} from '../../../src/contract/types.ts';
-import { requirementClaim } from '../../../src/analysis/wording.ts';
-import { Panel } from '../parts/common.tsx';
-import { useAnswer } from '../data/use-answer.ts';
-import { count, share } from '../parts/time.tsx';
-import { RequirementCourse } from '../plots/requirement-course.tsx';
+} from '../../../../src/contract/types.ts';
+import { requirementClaim } from '../../../../src/analysis/wording.ts';
+import { Panel } from '../../parts/common.tsx';
+import { useAnswer } from '../../data/use-answer.ts';
+import { count, share } from '../../parts/time.tsx';
+import { RequirementCourse } from '../../plots/requirement-course.tsx';
+import { shareAxis, type ShareAxis } from './axis.ts';
+import { WithWorstPlot } from './worst-plot.tsx';
 
 interface Props {
   progress: BatchStatusResponse;
   submission: BatchSubmission;
+  summary: StudySummary | undefined;
 }
 
-export function Verdicts({ progress, submission }: Props) {
+export function Verdicts({ progress, submission, summary }: Props) {
   // A study that has just ended has no verdict for a moment: the one before stays on the page.
   const latest = useRef<RequirementVerdict[]>([]);
   latest.current = progress.requirements ?? latest.current;
@@ -31,32 +35,42 @@ export function Verdicts({ progress, submission }: Props) {
   const messages = [
     ...new Set(latest.current.flatMap((it) => it.warnings.filter(isNotInSentence).map(({ message }) => message))),
   ];
+  const axis = shareAxis(latest.current);
   return (
-    <Panel
-      title="Requirements and limits"
-      aside={
-        latest.current.length > 0 ? (
-          <span className="small soft">
-            bars: one-sided bounds at the stated confidence; lines: the same over the number of runs
-          </span>
-        ) : null
-      }
-      flush
-    >
-      <div className="verdicts" aria-live="polite">
-        {latest.current.map((it) => (
-          <Verdict key={it.name} requirement={it} judged={judged?.requirements.find(({ name }) => name === it.name)} />
-        ))}
-        {messages.map((it) => (
-          <p key={it} className="small soft note">
-            {it}
-          </p>
-        ))}
-        {rules.map((it) => (
-          <Limit key={`${it.variable} ${it.condition}`} progress={progress} {...it} />
-        ))}
-      </div>
-    </Panel>
+    <WithWorstPlot progress={progress} summary={summary} requirements={latest.current}>
+      <Panel
+        title="Requirements and limits"
+        aside={
+          latest.current.length > 0 ? (
+            <span className="small soft">
+              bars: one-sided bounds at the stated confidence{axis.isLogit && ', on an axis of log-odds'}; lines: the
+              same over the number of runs
+            </span>
+          ) : null
+        }
+        flush
+      >
+        <div className="verdicts" aria-live="polite">
+          {latest.current.map((it) => (
+            <Verdict
+              key={it.name}
+              requirement={it}
+              axis={axis}
+              judged={judged?.requirements.find(({ name }) => name === it.name)}
+            />
+          ))}
+          {latest.current.length > 0 && <AxisLabels axis={axis} />}
+          {messages.map((it) => (
+            <p key={it} className="small soft note">
+              {it}
+            </p>
+          ))}
+          {rules.map((it) => (
+            <Limit key={`${it.variable} ${it.condition}`} progress={progress} {...it} />
+          ))}
+        </div>
+      </Panel>
+    </WithWorstPlot>
   );
 }
 
@@ -73,9 +87,11 @@ const WORDS: Record<VerdictWord | 'none', string> = {
 
 function Verdict({
   requirement: it,
+  axis,
   judged,
 }: {
   requirement: RequirementVerdict;
+  axis: ShareAxis;
   judged: JudgedRequirement | undefined;
 }) {
   return (
@@ -94,7 +110,7 @@ function Verdict({
         </span>
       </div>
       <span className="estimate">{it.estimate === null ? '–' : share(it.estimate)}</span>
-      <Bounds of={it} />
+      <Bounds of={it} axis={axis} />
       <span className="target nowrap">≥ {share(it.probability)}</span>
       <span className="word">{WORDS[it.verdict ?? 'none']}</span>
       <span className="hint small soft">
@@ -120,11 +136,12 @@ function hintOf(it: RequirementVerdict): string {
 
 const WIDTH = 200;
 
-/** The bounds and the estimate against the required probability, on an axis that shows all of them. */
-function Bounds({ of: it }: { of: RequirementVerdict }) {
-  const least = Math.min(it.lower, it.probability, it.estimate ?? 1);
-  const from = Math.max(0, least - (1 - least) * 0.25 - 0.001);
-  const x = (value: number): number => 4 + ((value - from) / (1 - from)) * (WIDTH - 8);
+/** The place of a share within a bar. */
+const xOn = (axis: ShareAxis, share: number): number => 4 + axis.placeOf(share) * (WIDTH - 8);
+
+/** The bounds and the estimate against the required probability, on the axis of all requirements. */
+function Bounds({ of: it, axis }: { of: RequirementVerdict; axis: ShareAxis }) {
+  const x = (value: number): number => xOn(axis, value);
   return (
     <svg
       className="bounds-bar"
@@ -134,10 +151,32 @@ function Bounds({ of: it }: { of: RequirementVerdict }) {
     >
       <title>{`bounds ${share(it.lower)} to ${share(it.upper)} at ${share(it.confidence)} confidence; required ${share(it.probability)}`}</title>
       <line className="axis" x1="4" x2={WIDTH - 4} y1="12" y2="12" />
+      {axis.ticks.map((tick) => (
+        <line key={tick} className="axis tick" x1={x(tick)} x2={x(tick)} y1="7" y2="17" />
+      ))}
       <line className="range" x1={x(it.lower)} x2={x(it.upper)} y1="12" y2="12" />
       <line className="required" x1={x(it.probability)} x2={x(it.probability)} y1="3" y2="21" />
       {it.estimate !== null && <circle cx={x(it.estimate)} cy="12" r="4" />}
     </svg>
+  );
+}
+
+/** The labels of the axis, below the bars of all requirements. */
+function AxisLabels({ axis }: { axis: ShareAxis }) {
+  return (
+    <div className="verdict axis-labels" aria-hidden="true">
+      <svg className="bounds-bar" viewBox={`0 0 ${WIDTH} 16`}>
+        {axis.ticks.map((tick) => {
+          const x = xOn(axis, tick);
+          const anchor = x > WIDTH - 20 ? 'end' : x < 20 ? 'start' : 'middle';
+          return (
+            <text key={tick} x={x} y="12" textAnchor={anchor}>
+              {share(tick)}
+            </text>
+          );
+        })}
+      </svg>
+    </div>
   );
 }
 
