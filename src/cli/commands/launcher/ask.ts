@@ -1,18 +1,23 @@
-/** `simbatch launcher check` and `script`: what the engines would say, and what they would get. Nothing is started. */
-import { Command } from 'commander';
+/** `simbatch launcher check` and `script`: the answers of the engines and the coordinator, and the text that engines get. */
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { DemandGroup } from '../../../contract/types.ts';
+import { durationMs } from '../../../domain/durations.ts';
 import { parseCpu, parseMemory } from '../../../domain/quantity.ts';
 import { BYTES_PER_GB } from '../../../domain/scheduling.ts';
+import { probe, probeLabel } from '../../../launcher/check/probe.ts';
+import { checkCoordinator, loopbackFaults } from '../../../launcher/check/way-back.ts';
+import { coordinatorPort } from '../../../launcher/loop/coordinator.ts';
+import type { CoordinatorPort } from '../../../launcher/loop/ports.ts';
 import type { LauncherConfig, QueueConfig } from '../../../launcher/settings.ts';
 import { misfitOf } from '../../../launcher/decision/fits.ts';
-import type { AllocationRequest, Engine } from '../../../launcher/engine.ts';
+import type { AllocationRequest, CheckResult, Engine } from '../../../launcher/engine.ts';
 import { requestOf } from '../../../launcher/request.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { loadStudy } from '../../study/check-study.ts';
-import { endpointOption } from '../../options.ts';
-import { write, writeLine } from '../../terminal/output.ts';
+import { connect, endpointOption } from '../../options.ts';
+import { note, write, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
 import { configOption, launcherSetup, queueNamed, stateOption, type LauncherFlags } from './setup.ts';
 
@@ -24,12 +29,28 @@ const exampleRequest = (config: LauncherConfig, queue: QueueConfig, need?: Deman
 
 interface CheckFlags extends LauncherFlags {
   study?: string;
+  probe?: boolean;
+  probeLimit: number;
 }
+
+/** The results of one queue, or of the coordinator, as they come. */
+const say = async ({ queue, isFault, message }: CheckResult): Promise<void> => {
+  await writeLine(`${isFault ? 'fault' : 'ok   '} ${queue}: ${printable(message)}`);
+  if (isFault) process.exitCode = EXIT.failed;
+};
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('ask each engine whether it would accept an allocation of its queues; nothing is started')
+    .description(
+      'ask each engine whether it would accept an allocation of its queues, and the coordinator whether runners can come back; nothing is started without --probe',
+    )
     .option('--study <file>', 'and whether runs of this study file fit')
+    .option('--probe', 'start one allocation of each queue, whose runner registers and leaves without a run')
+    .addOption(
+      new Option('--probe-limit <duration>', 'the longest time until the runner of a probe has registered')
+        .default(600_000, '10m')
+        .argParser(limitOption),
+    )
     .addOption(configOption())
     .addOption(stateOption())
     .addOption(endpointOption())
@@ -39,10 +60,7 @@ export function checkCommand(): Command {
 async function check(flags: CheckFlags): Promise<void> {
   const { config, engines } = await launcherSetup(flags);
   const need = flags.study === undefined ? undefined : await needOf(flags.study);
-  const say = async (queue: string, isFault: boolean, message: string): Promise<void> => {
-    await writeLine(`${isFault ? 'fault' : 'ok   '} ${queue}: ${printable(message)}`);
-    if (isFault) process.exitCode = EXIT.failed;
-  };
+  const coordinator = coordinatorPort(await connect({ endpoint: config.endpoint }));
   const fitting: QueueConfig[] = [];
   for (const queue of config.queues) {
     const misfit = need === undefined ? undefined : misfitOf(queue, need);
@@ -53,14 +71,45 @@ async function check(flags: CheckFlags): Promise<void> {
   for (const engine of new Set(engines.values())) {
     const queues = fitting.filter((it) => engines.get(it.name) === engine);
     const results = await engine.check(queues.map((it) => exampleRequest(config, it, need)));
-    for (const { queue, isFault, message } of results) await say(queue, isFault, message);
+    for (const it of results) await say(it);
   }
+  const fits = { ...config, queues: fitting };
+  for (const it of loopbackFaults(fits)) await say(it);
+  for (const it of await checkCoordinator({ config: fits, coordinator, clock: systemClock })) await say(it);
+  if (flags.probe === true) await probeAll(fitting, flags, coordinator);
   if (fitting.length === 0) {
     throw new Failure(
       EXIT.failed,
       'runs of the study fit no queue; add a queue that fits, or lower what a run requests',
     );
   }
+}
+
+/** Probes the queues one after the other; Ctrl-C ends the allocation of the probe that runs, and the others are left out. */
+async function probeAll(
+  queues: readonly QueueConfig[],
+  flags: CheckFlags,
+  coordinator: CoordinatorPort,
+): Promise<void> {
+  const { config, engines } = await launcherSetup(flags, probeLabel);
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
+  const parts = { config, coordinator, clock: systemClock, limitMs: flags.probeLimit, signal: stop.signal };
+  for (const queue of queues) {
+    if (stop.signal.aborted) break;
+    const engine = engines.get(queue.name) as Engine;
+    await say(await probe(queue, { ...parts, engine, note: (it) => note(printable(it)) }));
+  }
+  process.off('SIGTERM', onSignal);
+  process.off('SIGINT', onSignal);
+}
+
+function limitOption(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined || ms === 0) throw new InvalidArgumentError('It must be a time such as 90s, 10m or 1h.');
+  return ms;
 }
 
 /** The needs of the runs of a study file, as the coordinator would state them. */

@@ -46,8 +46,14 @@ export interface LauncherSetup {
   engines: ReadonlyMap<string, Engine>;
 }
 
-/** @throws Failure with a line `file:line:column: pointer detail` for every fault */
-export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup> {
+/**
+ * @param label marks the allocations in the engines, in place of that of the configuration
+ * @throws Failure with a line `file:line:column: pointer detail` for every fault
+ */
+export async function launcherSetup(
+  flags: LauncherFlags,
+  label: (launcher: string) => string = (it) => it,
+): Promise<LauncherSetup> {
   const { config: file, endpoint } = flags;
   const text = readStudyText(await readTextFile(file));
   const faults = text.faults.map((it) => `  ${file}:${it.line}:${it.column}: ${it.detail}`);
@@ -66,7 +72,7 @@ export async function launcherSetup(flags: LauncherFlags): Promise<LauncherSetup
     const queues = read.config.queues.filter((it) => it.engine === module.name) as QueueConfig<never>[];
     if (queues.length === 0) continue;
     const engine = module.open({
-      launcher: read.config.launcher,
+      launcher: label(read.config.launcher),
       runnerEndpoint: read.config.runnerEndpoint,
       queues,
       clock: systemClock,
