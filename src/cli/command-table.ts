@@ -56,7 +56,7 @@ export const COMMANDS: readonly Entry[] = [
       load: async () => (await import('./commands/runs/telemetry.ts')).telemetryCommand(),
     },
     backup: {
-      summary: 'copy all data of a running coordinator into a file',
+      summary: 'copy all data of a running coordinator into a file or an object store',
       load: async () => (await import('./commands/server/backup/backup.ts')).backupCommand(),
     },
     restore: {

@@ -31,7 +31,8 @@ export const dataDirOption = (): Option =>
 
 /**
  * Returns the client of the coordinator that the user names, else of that of `./.simbatch` where it runs, else of the default address.
- * The token comes from the environment, or from the folder: every user of the machine can see a command line.
+ * The token comes from the environment, a file that it names, systemd's credentials, or the folder: every user of the machine can see a
+ * command line.
  */
 export async function connect(flags: { endpoint?: string }): Promise<Client> {
   const { Client } = await import('../client/client.ts');
@@ -39,8 +40,25 @@ export async function connect(flags: { endpoint?: string }): Promise<Client> {
   const here = flags.endpoint === undefined || flags.endpoint === '' ? localCoordinator() : undefined;
   const endpoint = here?.url ?? (flags.endpoint || DEFAULT_ENDPOINT);
   // A folder's file names an address on this machine: the user's own credential is not sent there.
-  const token = here === undefined ? process.env['SVC_TOKEN'] : here.token;
+  const token = here === undefined ? await ownToken() : here.token;
   return new Client({ endpoint, ...(token === undefined ? {} : { token }) });
+}
+
+/** `SIMBATCH_TOKEN`, else the content of the file that `SIMBATCH_TOKEN_FILE` names, else systemd's credential `svc_token`. @throws Failure */
+async function ownToken(): Promise<string | undefined> {
+  const { env } = process;
+  const { SVC_TOKEN: token, SVC_TOKEN_FILE: file, CREDENTIALS_DIRECTORY: directory } = env;
+  if (token !== undefined && token !== '') return token;
+  if ((file === undefined || file === '') && directory === undefined) return undefined;
+  const [{ readCredential }, { Failure }, { EXIT }] = await Promise.all([
+    import('../runner/config/credential.ts'),
+    import('./failure.ts'),
+    import('./exit-codes.ts'),
+  ]);
+  const found = readCredential({ tokenFile: file === '' ? undefined : file, tokenFd: undefined, env });
+  const [fault] = found.faults;
+  if (fault === undefined) return found.token;
+  throw new Failure(EXIT.configuration, fault.replace(/^token_file/, 'SIMBATCH_TOKEN_FILE'));
 }
 
 /** Returns a parser of integers from `min` to `max`, for `Option.argParser`. */

@@ -1,4 +1,4 @@
-/** The object store of `simbatch serve`: its options, and its credential from the environment or a profile file. */
+/** The object store of `serve` and `backup`: its options, and its credential from the environment or a profile file. */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,15 @@ export interface ObjectStoreFlags {
   s3Profile?: string;
 }
 
-/** Adds the options of the object store. */
+/** Adds the options of the object store for the files of runs. */
 export const withObjectStore = (command: Command): Command =>
+  withStoreAccess(
+    command.option('--s3-bucket <names>', 'buckets that studies may name, to which files of runs are uploaded', texts),
+  );
+
+/** Adds the options of the way to an object store. */
+export const withStoreAccess = <C extends Command>(command: C): C =>
   command
-    .option('--s3-bucket <names>', 'buckets that studies may name, to which files of runs are uploaded', texts)
     .addOption(new Option('--s3-endpoint <url>', 'address of the object store').env('AWS_ENDPOINT_URL_S3'))
     .addOption(new Option('--s3-region <name>', 'its region').env('AWS_REGION').default('us-east-1'))
     .addOption(new Option('--s3-profile <name>', 'profile of the credentials file').env('AWS_PROFILE'));
@@ -53,7 +58,7 @@ function credentialsOf(
   const found = profileIn(file, profile ?? 'default');
   const { aws_access_key_id: ownId, aws_secret_access_key: ownSecret, aws_session_token: ownSession } = found;
   if (ownId === undefined || ownSecret === undefined) {
-    const why = `--s3-bucket needs a credential: ${file} has no profile ${JSON.stringify(profile ?? 'default')} with a key; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name another --s3-profile`;
+    const why = `the object store needs a credential: ${file} has no profile ${JSON.stringify(profile ?? 'default')} with a key; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name another --s3-profile`;
     throw new SimbatchError('invalid-configuration', why);
   }
   return {

@@ -127,9 +127,10 @@ export class ObjectStore {
     return await this.#sign('GET', bucket, key, query);
   }
 
-  /** Begins an upload in parts of an object that will have this digest. @throws ObjectStoreError */
-  async begin(bucket: string, key: string, sha256: string): Promise<string> {
-    const answer = await this.#exchange('POST', bucket, key, { uploads: '' }, { headers: { [DIGEST_HEADER]: sha256 } });
+  /** Begins an upload in parts of an object that will have this digest, where it is known. @throws ObjectStoreError */
+  async begin(bucket: string, key: string, sha256?: string): Promise<string> {
+    const init = sha256 === undefined ? {} : { headers: { [DIGEST_HEADER]: sha256 } };
+    const answer = await this.#exchange('POST', bucket, key, { uploads: '' }, init);
     if (!answer.ok) throw refused(answer);
     const id = elementsOf(answer.text, 'UploadId')[0];
     if (id === undefined) throw new ObjectStoreError('the object store began no upload');

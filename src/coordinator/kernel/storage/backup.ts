@@ -85,7 +85,7 @@ export function backupText(store: Store, now: number, share: EventLoopShare): As
   return pieces();
 }
 
-const unusable = (why: string): SimbatchError =>
+export const unusableBackup = (why: string): SimbatchError =>
   new SimbatchError('store-unusable', `the backup cannot be used: ${why}; nothing was restored from it`);
 
 /**
@@ -102,7 +102,7 @@ export async function readBackup(
   let count = 0;
   let records: [string, string][] = [];
   for await (const line of linesOf(source)) {
-    if (tail !== undefined) throw unusable('it has data after its end');
+    if (tail !== undefined) throw unusableBackup('it has data after its end');
     const value = parsed(line, count);
     if (head === undefined) head = checkedHead(value);
     else if (Array.isArray(value)) {
@@ -121,10 +121,10 @@ export async function readBackup(
       records = [];
     }
   }
-  if (head === undefined) throw unusable('it is empty');
-  if (tail === undefined) throw unusable(`it ends after ${count} records, without its last line`);
-  if (tail.records !== count) throw unusable(`it has ${count} records, and its last line says ${tail.records}`);
-  if (tail.sha256 !== hash.digest('hex')) throw unusable('its checksum does not match');
+  if (head === undefined) throw unusableBackup('it is empty');
+  if (tail === undefined) throw unusableBackup(`it ends after ${count} records, without its last line`);
+  if (tail.records !== count) throw unusableBackup(`it has ${count} records, and its last line says ${tail.records}`);
+  if (tail.sha256 !== hash.digest('hex')) throw unusableBackup('its checksum does not match');
   if (records.length > 0) await take?.(records);
   return { records: count, createdAt: head.created_at };
 }
@@ -133,14 +133,14 @@ function parsed(line: Buffer, count: number): unknown {
   try {
     return JSON.parse(line.toString('utf8'));
   } catch {
-    throw unusable(`the line after record ${count} is not JSON`);
+    throw unusableBackup(`the line after record ${count} is not JSON`);
   }
 }
 
 function checkedHead(value: unknown): Head {
   const head = value as Partial<Head> | null;
   if (typeof head?.simbatch_backup !== 'number' || typeof head.store_format !== 'number') {
-    throw unusable('its first line is not the head of a backup');
+    throw unusableBackup('its first line is not the head of a backup');
   }
   if (head.simbatch_backup > BACKUP_FORMAT || head.store_format > STORE_FORMAT) {
     throw new SimbatchError(
