@@ -137,7 +137,7 @@ function hintOf(it: RequirementVerdict): string {
 const WIDTH = 200;
 
 /** The place of a share within a bar. */
-const xOn = (axis: ShareAxis, share: number): number => 4 + axis.placeOf(share) * (WIDTH - 8);
+const xOn = (axis: ShareAxis, value: number): number => 4 + axis.placeOf(value) * (WIDTH - 8);
 
 /** The bounds and the estimate against the required probability, on the axis of all requirements. */
 function Bounds({ of: it, axis }: { of: RequirementVerdict; axis: ShareAxis }) {
