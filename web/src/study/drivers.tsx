@@ -1,4 +1,4 @@
-/** What drives an output of an ended study: a tornado of the inputs by their partial rank correlation. */
+/** The inputs that drive an output of an ended study: a tornado of the inputs by their partial rank correlation. */
 import type {
   BatchStatusResponse,
   BatchSubmission,
