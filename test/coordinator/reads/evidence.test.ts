@@ -75,7 +75,7 @@ describe('coordinator/reads/evidence-facts', () => {
       .to.include('small was stated after 4 runs had ended')
       .and.to.include('never looked up');
     expect(found.audits.map((it) => [it.batch_id, it.runs, it.compared])).to.deep.equal([[audit, 4, 0]]);
-    expect(found.limits.join('\n')).to.include('1 audit has runs that are not compared');
+    expect(found.limits.join('\n')).to.include('1 spot check has runs that are not compared');
     expect(found.history?.events.find((it) => it.type === 'paused')?.reason).to.equal('a valve is checked');
     expect(found.executed).to.include({ reused_runs: 0, parent: null });
     expect((await evidence(audit)).executed.parent).to.deep.equal({ batch_id: batch, relation: 'audit' });

@@ -294,7 +294,7 @@ describe('web: journeys', () => {
     await page.keyboard.press('Escape');
     expect((await suite.web.coordinator.batch(batch_id)).batch.status).to.equal('Pending');
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel the study' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText('Cancelled 5').waitFor();
     await page.context().close();
   });

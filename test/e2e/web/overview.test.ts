@@ -115,7 +115,7 @@ describe('web: overview', () => {
     expect(await cancel.isDisabled()).to.equal(false);
     await cancel.click();
     await page.getByLabel('Why (optional)').fill('wrong model');
-    await page.getByRole('button', { name: 'Cancel the study' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText('Cancelled: wrong model').waitFor();
     expect(await page.locator('.title').textContent(), 'no run of it ended').to.match(/Cancelled0 %/);
     await page.context().close();

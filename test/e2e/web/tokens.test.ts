@@ -83,7 +83,7 @@ describe('web: tokens', function () {
     await page.getByRole('img', { name: /^Distribution of entry_speed/ }).waitFor();
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel the study' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText('Cancelled 3').waitFor();
     expect((await web.coordinator.batch(batch_id)).batch.status).to.equal('Cancelled');
     await page.goto(`${web.url}/docs/`);
@@ -112,7 +112,7 @@ describe('web: tokens', function () {
     await page.goto(web.url);
     await enter(page, lookOnly);
     await page.getByRole('button', { name: 'Cancel with tokens' }).click();
-    await page.getByRole('button', { name: 'Cancel the study' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText(/needs the scope `submit`/).waitFor();
     await page.context().close();
   });
