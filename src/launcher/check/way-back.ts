@@ -87,11 +87,11 @@ async function tokenFault(
 }
 
 const NEW_TOKEN =
-  'make one with `simbatch token create --scope read,launch` in the data directory of the coordinator, and set it as SVC_TOKEN';
+  'make one with `simbatch token create --scope read,launch` in the data directory of the coordinator, and set it as SIMBATCH_TOKEN';
 
 function faultOf(what: string, error: unknown): string {
   const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
-  const isAccess = error instanceof ApiError && (error.status === 401 || error.status === 403);
-  // Other messages have a remedy of their own.
-  return isAccess && !why.includes('; ') ? `${what}: ${why}; ${NEW_TOKEN}` : `${what}: ${why}`;
+  // Other refusals have a remedy of their own.
+  const needsToken = error instanceof ApiError && (error.status === 401 || why.startsWith('This needs the scope'));
+  return needsToken ? `${what}: ${why}; ${NEW_TOKEN}` : `${what}: ${why}`;
 }

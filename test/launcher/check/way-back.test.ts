@@ -64,14 +64,14 @@ describe('launcher/check/way-back', () => {
   it('names the missing token or scope, with the command that makes one', async () => {
     const both = await shown({
       demand: refused(401, 'This needs a token.'),
-      makeTokens: refused(403, 'the token has no scope launch'),
+      makeTokens: refused(403, 'This needs the scope `launch`; the token 1 has `read`.'),
     });
     expect(both).to.have.length(2);
     expect(both[0]).to.match(
       /^fault coordinator: .* cannot be asked which runs wait: This needs a token; make one with `simbatch token create --scope read,launch`/,
     );
     expect(both[1]).to.match(
-      /^fault slurm: runners of this queue cannot be registered: the token has no scope launch; make one with/,
+      /^fault slurm: runners of this queue cannot be registered: This needs the scope `launch`; the token 1 has `read`; make one with/,
     );
     const [, prefix] = await shown({ makeTokens: refused(403, 'the token makes others; name the queues so') });
     expect(prefix).to.match(/registered: the token makes others; name the queues so$/);
