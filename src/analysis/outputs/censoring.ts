@@ -126,17 +126,20 @@ export function kthSmallest(
   return values.at(k - before);
 }
 
+/** How many of these ascending values are at most `value`. */
+export function countUpTo(sorted: Float64Array, value: number): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (sorted[middle]! <= value) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** An array in ascending order as `OrderedValues`. */
 export const orderedArray = (sorted: Float64Array): OrderedValues => ({
   count: sorted.length,
   at: (k) => sorted[k - 1]!,
-  countUpTo: (value) => {
-    let [from, to] = [0, sorted.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (sorted[middle]! <= value) from = middle + 1;
-      else to = middle;
-    }
-    return from;
-  },
+  countUpTo: (value) => countUpTo(sorted, value),
 });

@@ -6,6 +6,7 @@ import { plural } from '../../domain/plural.ts';
 import { scenarioText } from '../../domain/scenarios/cells.ts';
 import type { CellFigure, Envelope, OutputBox, Requirement, Scenario } from '../../contract/types.ts';
 import { completedValues } from '../numeric/table-columns.ts';
+import { countUpTo } from '../outputs/censoring.ts';
 import { type OutputSummary, summarizeOutput } from '../outputs/output-summary.ts';
 import { requireShare } from '../request-checks.ts';
 import { judgeWithCourse } from '../requirements/judge.ts';
@@ -171,17 +172,6 @@ function valuesOf(cells: readonly BoxCell[]): number[] {
   const distinct = all.sort().filter((value, place) => place === 0 || value !== all[place - 1]);
   if (distinct.length <= STEPS + 1) return [...distinct];
   return Array.from({ length: STEPS + 1 }, (_, step) => distinct[Math.round((step * (distinct.length - 1)) / STEPS)]!);
-}
-
-/** How many of these ascending values are at most `value`. */
-function countUpTo(sorted: Float64Array, value: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function emptyWarnings({ cells_without_values: without, output }: { cells_without_values: number; output: string }) {
