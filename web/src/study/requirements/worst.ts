@@ -1,6 +1,6 @@
 /** The worst requirement of a study, and what a plot of its output shows: bars, limits, failing sides, percentiles. Pure. */
 import type { RequirementVerdict, StudyDistributions, StudySummary } from '../../../../src/contract/types.ts';
-import { parseRequirementCondition } from '../../../../src/domain/study/condition.ts';
+import { limitsOf, parseRequirementCondition } from '../../../../src/domain/study/condition.ts';
 
 type Histogram = StudyDistributions['variables'][number];
 
@@ -54,8 +54,7 @@ export function outputPlot(
   quantiles: StudySummary['outputs'][number]['quantiles'],
 ): OutputPlot {
   const parsed = parseRequirementCondition(condition ?? '');
-  const limits =
-    typeof parsed === 'string' ? [] : parsed.operator === '..' ? [parsed.low, parsed.high] : [parsed.threshold];
+  const limits = limitsOf(condition);
   const span = histogram.to - histogram.from;
   const near = limits.filter((it) => it >= histogram.from - FURTHEST * span && it <= histogram.to + FURTHEST * span);
   const room = near.some((it) => it <= histogram.from || it >= histogram.to) ? span * 0.06 : 0;
