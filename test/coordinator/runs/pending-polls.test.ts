@@ -50,6 +50,13 @@ describe('coordinator/runs: pending polls', () => {
     return answers;
   }
 
+  /** Holds further writes of the disk, each until its function is called. */
+  function holdWrites(): (() => void)[] {
+    const held: (() => void)[] = [];
+    beforeWrite = () => new Promise((resolve) => held.push(resolve));
+    return held;
+  }
+
   /** The runs that each turn claimed, of the turns that claimed some. */
   const claimedByTurn = (): number[] =>
     turns.map(({ facts }) => facts.filter((it) => it.type === 'job.claimed').length).filter((it) => it > 0);
@@ -135,8 +142,7 @@ describe('coordinator/runs: pending polls', () => {
         (error: unknown) => expect.fail(String(error)),
       );
     }
-    const held: (() => void)[] = [];
-    beforeWrite = () => new Promise((resolve) => held.push(resolve));
+    const held = holdWrites();
     const submitted = scene.submit({ runs: 100 });
     await settled();
     expect(answered).to.equal(0);
@@ -156,8 +162,7 @@ describe('coordinator/runs: pending polls', () => {
     const answers = await waiting(100, { slots: 2 });
     let answered = 0;
     for (const it of answers) void it.then(() => (answered += 1));
-    const held: (() => void)[] = [];
-    beforeWrite = () => new Promise((resolve) => held.push(resolve));
+    const held = holdWrites();
     const submitted = scene.submit({ runs: FIRST });
     await settled();
     expect(answered).to.equal(0);
