@@ -7,6 +7,7 @@ import { Client } from '../../../src/client/client.ts';
 import { serving, simbatch, type Serving } from '../../support/program.ts';
 import { slurmMissing, startSlurm, startStub, type SlurmSite } from '../../support/slurm.ts';
 import { study } from '../../support/studies.ts';
+import { skipWithout } from '../support.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 
@@ -91,10 +92,7 @@ describe('e2e: launcher check --probe on stand-ins of Slurm', () => probes(start
 
 describe('e2e: launcher check --probe on a real Slurm', function () {
   before(function () {
-    const why = slurmMissing();
-    if (why === undefined) return;
-    if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(`a real Slurm is needed: ${why}`);
-    this.skip();
+    skipWithout(this, slurmMissing());
   });
   probes(startSlurm);
 });

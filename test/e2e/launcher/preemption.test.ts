@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { JobHistory } from '../../../src/contract/types.ts';
-import { PROGRAM, until } from '../support.ts';
+import { PROGRAM, skipWithout, until } from '../support.ts';
 import { serving, type Serving } from '../../support/program.ts';
 import { pythonFault } from '../../support/runner-modes.ts';
 import { slurmMissing, startSlurm, type SlurmSite } from '../../support/slurm.ts';
@@ -68,11 +68,7 @@ describe('launcher: a real Slurm with a partition that preempts', function () {
   let log = '';
 
   before(async function () {
-    const why = slurmMissing() ?? pythonFault();
-    if (why !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(`a real Slurm is needed: ${why}`);
-      return this.skip();
-    }
+    skipWithout(this, slurmMissing() ?? pythonFault());
     slurm = await startSlurm();
     serve = await serving(['--data-dir', join(slurm.folder, 'data')]);
     client = new Client({ endpoint: serve.url });

@@ -8,6 +8,7 @@ import { Client } from '../../../src/client/client.ts';
 import { serving, type Serving } from '../../support/program.ts';
 import { slurmMissing, startSlurm, type SlurmSite } from '../../support/slurm.ts';
 import { study } from '../../support/studies.ts';
+import { skipWithout } from '../support.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 
@@ -41,11 +42,7 @@ describe('e2e: counted resources on a real Slurm', function () {
   let printed = '';
 
   before(async function () {
-    const why = slurmMissing();
-    if (why !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(`a real Slurm is needed: ${why}`);
-      this.skip();
-    }
+    skipWithout(this, slurmMissing());
     slurm = await startSlurm();
     const log = join(slurm.folder, 'log.ndjson');
     writeFileSync(log, '');

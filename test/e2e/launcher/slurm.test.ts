@@ -9,6 +9,7 @@ import { slurmEngine } from '../../../src/launcher/engines/slurm/slurm.ts';
 import { slurmMissing, startSlurm, startStub, type SlurmSite } from '../../support/slurm.ts';
 import { engineContract, type ContractSite } from './engine-contract.ts';
 import { allocationRequest, queueConfig } from '../../launcher/support.ts';
+import { skipWithout } from '../support.ts';
 
 function engineOf({ env, folder }: Pick<SlurmSite, 'env' | 'folder'>, launcher = 'lab'): Engine {
   const queues = [
@@ -40,10 +41,7 @@ describe('launcher/engines/slurm: with stubs of its programs', () => {
 
 describe('launcher/engines/slurm: with a real Slurm', function () {
   before(function () {
-    const why = slurmMissing();
-    if (why === undefined) return;
-    if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(`a real Slurm is needed: ${why}`);
-    this.skip();
+    skipWithout(this, slurmMissing());
   });
   engineContract(async () => contractSite(await startSlurm()));
 });

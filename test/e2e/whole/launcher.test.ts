@@ -9,6 +9,7 @@ import { Client } from '../../../src/client/client.ts';
 import type { TokenRecord } from '../../../src/contract/types.ts';
 import { serving, simbatch, type Serving } from '../../support/program.ts';
 import { slurmMissing, startSlurm, type SlurmSite } from '../../support/slurm.ts';
+import { skipWithout } from '../support.ts';
 
 const PROGRAM = join(packageRoot, 'dist', 'bin', 'simbatch.js');
 
@@ -55,11 +56,7 @@ describe('e2e: the launcher on a real Slurm', function () {
   let printed = '';
 
   before(async function () {
-    const why = slurmMissing();
-    if (why !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(`a real Slurm is needed: ${why}`);
-      this.skip();
-    }
+    skipWithout(this, slurmMissing());
     slurm = await startSlurm();
     mkdirSync(join(slurm.folder, 'marks'));
     writeFileSync(join(slurm.folder, 'sim.mjs'), SIMULATION.replace('MARKS', join(slurm.folder, 'marks')));
