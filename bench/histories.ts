@@ -41,12 +41,15 @@ async function longestIterations(folder: string, batchId: Uuid): Promise<Measure
   const coordinator = await openCoordinator(await openStore(folder), systemClock);
   const lines: Measure[] = [];
   for (const format of ['arrow', 'parquet', 'ndjson'] as const) {
-    const { longestCpuMs } = await measureTasks(async () => {
+    const { longestCpuMs, longestGcMs } = await measureTasks(async () => {
       const answer = await coordinator.histories({ batchId, name: 'nz_g', format, wide: false });
       if (answer.state !== 'ready') throw new Error(`the history is ${answer.state}`);
       for await (const piece of answer.body as AsyncIterable<Uint8Array>) void piece;
     });
-    lines.push(measure(`longest iteration of the thread of requests, ${format}`, 'ms', [longestCpuMs], { atMost: 10 }));
+    lines.push(
+      measure(`longest iteration of the thread of requests, ${format}`, 'ms', [longestCpuMs], { atMost: 10 }),
+      measure('the longest collection of garbage on it, by the clock', 'ms', [longestGcMs]),
+    );
   }
   await coordinator.close();
   return lines;

@@ -2,7 +2,7 @@
  * A disk with the model of power loss: a write that is not synced stays with the operating system, survives the death of the
  * process, and may vanish in part when the power fails. The coordinator's own store runs on it.
  */
-import type { Engine, EngineView, Operation } from '../../src/coordinator/kernel/storage/engine.ts';
+import type { Engine, EngineView, Entry, Operation } from '../../src/coordinator/kernel/storage/engine.ts';
 import { CheckedStore } from '../../src/coordinator/kernel/storage/integrity/checked-store.ts';
 import { seal, unseal } from '../../src/coordinator/kernel/storage/integrity/checksum.ts';
 import {
@@ -10,7 +10,8 @@ import {
   GROUP_KEY,
   type GroupRecord,
 } from '../../src/coordinator/kernel/storage/integrity/group-chain.ts';
-import { isBatchKey } from '../../src/coordinator/kernel/storage/keys.ts';
+import { isBatchKey, type KeyRange } from '../../src/coordinator/kernel/storage/keys.ts';
+import { toBytes } from '../../src/coordinator/kernel/storage/leveldb/binary-values.ts';
 import type { Changes, Store } from '../../src/coordinator/kernel/storage/store.ts';
 import { insist } from './acknowledged.ts';
 import type { Dice } from './world.ts';
@@ -153,13 +154,17 @@ export class SimEngine implements Engine {
 
   snapshot(): EngineView {
     const copy = new Map(this.#disk.stored);
+    async function* chunks(range: KeyRange, { chunkSize = 1000, reverse = false } = {}): AsyncGenerator<Entry[]> {
+      const entries = [...copy].filter(([key]) => key >= range.gte && key < range.lt);
+      entries.sort((a, b) => (a[0] < b[0] ? -1 : 1));
+      if (reverse) entries.reverse();
+      for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
+    }
     return {
       get: (key) => copy.get(key),
-      async *entries(range, { chunkSize = 1000, reverse = false } = {}) {
-        const entries = [...copy].filter(([key]) => key >= range.gte && key < range.lt);
-        entries.sort((a, b) => (a[0] < b[0] ? -1 : 1));
-        if (reverse) entries.reverse();
-        for (let at = 0; at < entries.length; at += chunkSize) yield entries.slice(at, at + chunkSize);
+      entries: chunks,
+      async *sealed(range, options) {
+        for await (const chunk of chunks(range, options)) yield chunk.map(([key, value]) => [key, toBytes(value)]);
       },
       close: async () => {},
     };

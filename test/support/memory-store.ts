@@ -2,8 +2,11 @@
  * A store in memory for tests, with the interface of the real one. On demand a write fails, or a crash loses the writes
  * that were not acknowledged.
  */
+import { seal } from '../../src/coordinator/kernel/storage/integrity/checksum.ts';
 import type { KeyRange } from '../../src/coordinator/kernel/storage/keys.ts';
+import { toBytes } from '../../src/coordinator/kernel/storage/leveldb/binary-values.ts';
 import { linesOf } from '../../src/coordinator/kernel/storage/lines.ts';
+import { packed } from '../../src/coordinator/kernel/storage/sealed-bytes.ts';
 import type { Changes, Entry, Store, StoreView } from '../../src/coordinator/kernel/storage/store.ts';
 
 export interface MemoryStoreOptions {
@@ -55,6 +58,10 @@ export class MemoryStore implements Store {
       entries: chunks,
       async *lines(range, options) {
         for await (const chunk of chunks(range, options)) yield linesOf(chunk);
+      },
+      async *sealed(range, options) {
+        for await (const chunk of chunks(range, options))
+          yield packed(chunk.map(([key, value]) => [key, toBytes(seal(key, value))]));
       },
       close: async () => {},
     };

@@ -94,15 +94,18 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
     high += 1;
   }
   if (high >= HIGH || high < HIGH / 10) return -1;
-  fillDigits(high, low);
-  if (digits === 15) while (numerals[digits - 1] === DIGIT_0) digits--;
   let place = at;
   if (value < 0) bytes[place++] = MINUS;
-  return writeNumerals(bytes, place, digits, exponent);
+  // Digits before a point begin one place late, and are moved when the number of digits is known.
+  const from = exponent < 0 ? writeZeros(bytes, place, -exponent) : place + 1;
+  fillDigits(bytes, from, high, low);
+  if (digits === 15) while (bytes[from + digits - 1] === DIGIT_0) digits--;
+  if (exponent < 0) return from + digits;
+  for (const point = place + exponent + 1; place < point; place++) bytes[place] = bytes[place + 1]!;
+  if (digits <= exponent + 1) return place;
+  bytes[place] = POINT;
+  return from + digits;
 }
-
-/** The 17 digits of a number as ASCII. */
-const numerals = new Uint8Array(17);
 
 /** The two digits of each number below 100. */
 const PAIRS = Uint8Array.from(
@@ -110,39 +113,38 @@ const PAIRS = Uint8Array.from(
   (_, at) => DIGIT_0 + (at % 2 === 0 ? Math.floor(at / 20) : (at >> 1) % 10),
 );
 
-function fillDigits(high: number, low: number): void {
-  fillPairs(low, 15);
+/** Writes 17 digits; those beyond the shortest ones are zeros. */
+function fillDigits(bytes: Uint8Array, at: number, high: number, low: number): void {
   const first = (high / LOW) | 0;
-  numerals[0] = DIGIT_0 + first;
-  fillPairs(high - first * LOW, 7);
+  bytes[at] = DIGIT_0 + first;
+  fillEight(bytes, at + 1, high - first * LOW);
+  fillEight(bytes, at + 9, low);
 }
 
-/** Eight digits, the last two of them at `last`. */
-function fillPairs(number: number, last: number): void {
-  let rest = number;
-  for (let to = last; to > last - 8; to -= 2) {
-    const next = (rest / 100) | 0;
-    const pair = (rest - next * 100) * 2;
-    numerals[to] = PAIRS[pair]!;
-    numerals[to + 1] = PAIRS[pair + 1]!;
-    rest = next;
-  }
+/** Writes eight digits. Halves of them do not wait for each other in the processor, as digit after digit would. */
+function fillEight(bytes: Uint8Array, at: number, number: number): void {
+  const upper = (number / 10_000) | 0;
+  fillFour(bytes, at, upper);
+  fillFour(bytes, at + 4, number - upper * 10_000);
 }
 
-/** Writes the first `digits` numerals with the point after the one of 10^0. */
-function writeNumerals(bytes: Uint8Array, at: number, digits: number, exponent: number): number {
-  let place = at;
-  if (exponent < 0) {
-    bytes[place++] = DIGIT_0;
-    bytes[place++] = POINT;
-    for (let zero = exponent + 1; zero < 0; zero++) bytes[place++] = DIGIT_0;
-  }
-  for (let from = 0; from < digits; from++) {
-    bytes[place++] = numerals[from]!;
-    if (from === exponent && from + 1 < digits) bytes[place++] = POINT;
-  }
-  for (let zero = digits; zero <= exponent; zero++) bytes[place++] = DIGIT_0;
-  return place;
+function fillFour(bytes: Uint8Array, at: number, number: number): void {
+  const upper = (number / 100) | 0;
+  const first = upper * 2;
+  const second = (number - upper * 100) * 2;
+  bytes[at] = PAIRS[first]!;
+  bytes[at + 1] = PAIRS[first + 1]!;
+  bytes[at + 2] = PAIRS[second]!;
+  bytes[at + 3] = PAIRS[second + 1]!;
+}
+
+/** Writes `0.` and zeros, up to the digit of 10^-`place`. Returns the place of that digit. */
+function writeZeros(bytes: Uint8Array, at: number, place: number): number {
+  bytes[at] = DIGIT_0;
+  bytes[at + 1] = POINT;
+  const end = at + 1 + place;
+  for (let zero = at + 2; zero < end; zero++) bytes[zero] = DIGIT_0;
+  return end;
 }
 
 function writeInteger(bytes: Uint8Array, at: number, value: number): number {

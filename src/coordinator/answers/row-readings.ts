@@ -172,12 +172,12 @@ export class RowReadings {
     return chunk.done === true ? null : chunk.value;
   }
 
-  /** The next records of the history at a place of the study, as `next` has those of runs. Null at the end; then it begins again. */
+  /** The next records of the history at a place of the study, for `unpacked`. Null at the end; then it begins again. */
   async nextHistories({ reading, place }: { reading: number; place: number }): Promise<Uint8Array | null> {
     const { view, batchId, histories } = this.#open(reading);
     let records = histories.get(place);
     if (records === undefined) {
-      records = this.#parts.share.paced(view.lines(historiesOf(batchId, place), { chunkSize: CHUNK }));
+      records = this.#parts.share.paced(view.sealed(historiesOf(batchId, place), { chunkSize: CHUNK }));
       histories.set(place, records);
     }
     const chunk = await records.next();

@@ -5,7 +5,10 @@ import { HistoryBand } from '../../../src/contract/answers/band.ts';
 import type { HistoryConfig, Uuid } from '../../../src/contract/types.ts';
 import { SimbatchError } from '../../../src/domain/errors.ts';
 import { encodeHistory } from '../../../src/domain/histories/values.ts';
+import { seal } from '../../../src/coordinator/kernel/storage/integrity/checksum.ts';
 import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
+import { toBytes } from '../../../src/coordinator/kernel/storage/leveldb/binary-values.ts';
+import { packed } from '../../../src/coordinator/kernel/storage/sealed-bytes.ts';
 import { tableOf } from '../../analysis/tables.ts';
 import { Scene } from '../../support/scene.ts';
 import { strictFaults } from '../../support/strict-schema.ts';
@@ -126,16 +129,16 @@ describe('coordinator/answers/worker/histories: curves', () => {
   const table = { ...tableOf([1, 2, 3, 4]), batchId: BATCH };
   const members = [{ table, submission: { config: { histories: HISTORIES } } }];
 
-  /** Lines of the records of runs 0, 2 and 3, each in a chunk of its own. */
+  /** The records of runs 0, 2 and 3, each in a chunk of its own. */
   function reading() {
-    const lines = [0, 2, 3].map((run) => {
-      const record = encodeHistory([run, run + 0.1, run + 0.2]);
-      return new TextEncoder().encode(`${keys.history(BATCH, 1, run)}\t${record}`);
+    const chunks = [0, 2, 3].map((run) => {
+      const key = keys.history(BATCH, 1, run);
+      return packed([[key, toBytes(seal(key, encodeHistory([run, run + 0.1, run + 0.2])))]]);
     });
     const opened = { places: [] as number[], closed: 0 };
     const open = async (_: Uuid, place: number) => {
       opened.places.push(place);
-      return { next: async () => lines.shift() ?? null, close: async () => void opened.closed++ };
+      return { next: async () => chunks.shift() ?? null, close: async () => void opened.closed++ };
     };
     return { opened, open };
   }
@@ -164,7 +167,10 @@ describe('coordinator/answers/worker/histories: curves', () => {
     const { opened, open } = reading();
     const failing = async (batchId: Uuid, place: number) => ({
       ...(await open(batchId, place)),
-      next: async () => new Uint8Array(7),
+      next: async () => {
+        const key = keys.history(BATCH, 1, 0);
+        return packed([[key, toBytes(seal(key, encodeHistory([1, 2])))]]);
+      },
     });
     const request = { name: 'nz_g', rows: [0], points: { from: 0, to: 3 } };
     const refused = await readCurves(table, members, request, failing).then(

@@ -1,5 +1,6 @@
 /** The key-value engine below a store: text to text, atomic writes, no checksums of its own that can be relied on. */
 import type { KeyRange } from './keys.ts';
+import type { SealedEntry } from './sealed-bytes.ts';
 
 /** Text to put, null to delete. */
 export type Operation = readonly [key: string, value: string | null];
@@ -11,6 +12,8 @@ export interface EngineView {
   get(key: string): string | undefined;
   /** The entries of the range in key order, in chunks of about `chunkSize`. */
   entries(range: KeyRange, options?: { chunkSize?: number; reverse?: boolean }): AsyncIterable<readonly Entry[]>;
+  /** The entries of a range whose values are bytes on the disk, in the order and chunks of `entries`; see `binary-values.ts`. */
+  sealed(range: KeyRange, options?: { chunkSize?: number }): AsyncIterable<readonly SealedEntry[]>;
   close(): Promise<void>;
 }
 

@@ -90,6 +90,9 @@ export const historyAt = (id: string): { batchId: Uuid; place: number; run: numb
   run: Number.parseInt(id.slice(40), 16),
 });
 
+/** The run of the key of a history. */
+export const runOfHistory = (key: string): number => historyAt(idOf(key)).run;
+
 /** All records of a kind that belong to one batch: their ids begin with it, or are those of its jobs, which share all but the low 32 bits. */
 export const ofBatch = (kind: 'job' | 'result' | 'requeue' | 'outbox', batchId: Uuid): KeyRange => ({
   gte: `!${kind}!${batchId}`,

@@ -23,6 +23,8 @@ export interface StoreView {
    * `entries`: a chunk is verified at once. Only for keys and values without line feeds.
    */
   lines(range: KeyRange, options?: { chunkSize?: number }): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** The entries of a range whose values are bytes on the disk, not verified, one chunk in memory of its own for `unpacked`. */
+  sealed(range: KeyRange, options?: { chunkSize?: number }): AsyncIterable<Uint8Array<ArrayBuffer>>;
   close(): Promise<void>;
 }
 

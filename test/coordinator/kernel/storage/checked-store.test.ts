@@ -31,6 +31,7 @@ describe('coordinator/kernel/storage/checked-store', () => {
         async *entries({ gte, lt }) {
           yield [...disk].filter(([key]) => key >= gte && key < lt);
         },
+        sealed: () => [] as never,
         close: async () => {},
       }),
       close: async () => {},

@@ -73,7 +73,8 @@ describe('coordinator/kernel/storage/integrity', () => {
     const get = (): never => {
       throw Object.assign(new Error('corrupted compressed block contents'), { code: 'LEVEL_CORRUPTION' });
     };
-    const view = { get, entries: () => [] as never, close: () => Promise.resolve() };
+    const none = () => [] as never;
+    const view = { get, entries: none, sealed: none, close: () => Promise.resolve() };
     const engine = { ...view, write: () => Promise.resolve(), snapshot: () => view };
     const store = new CheckedStore({ engine, directory, store: 'an id', last: undefined, sequence: 0 });
     for (const read of [() => store.get('!job!a'), () => store.snapshot().get('!job!a')])

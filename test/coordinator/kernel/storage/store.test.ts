@@ -4,8 +4,11 @@ import * as fc from 'fast-check';
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allOf, keys, ofBatch } from '../../../../src/coordinator/kernel/storage/keys.ts';
+import { SimbatchError } from '../../../../src/domain/errors.ts';
+import { encodeHistory } from '../../../../src/domain/histories/values.ts';
+import { allOf, historiesOf, keys, ofBatch } from '../../../../src/coordinator/kernel/storage/keys.ts';
 import { openStore } from '../../../../src/coordinator/kernel/storage/open-store.ts';
+import { unpacked } from '../../../../src/coordinator/kernel/storage/sealed-bytes.ts';
 import {
   STORE_FORMAT,
   type Changes,
@@ -112,6 +115,34 @@ function conformance(name: string, open: () => Promise<Store>): void {
       };
       expect(await lines(1)).to.deep.equal(['l1\ta', 'l2\t{"text":"é"}', 'l3\t']);
       expect(await lines(9)).to.deep.equal(['l1\ta\nl2\t{"text":"é"}\nl3\t']);
+      await snapshot.close();
+    });
+
+    it('reads ranges of histories as bytes, in chunks, which another thread verifies', async () => {
+      const batch = '0195a1b2-c3d4-8e5f-a012-345600000000';
+      const values = new Map([0, 1, 2].map((run) => [keys.history(batch, 1, run), encodeHistory([run, NaN])]));
+      await store.write([...values, [keys.history(batch, 2, 0), encodeHistory([9])]]);
+      const snapshot = store.snapshot();
+      const records = async (chunkSize: number): Promise<string[][][]> => {
+        const chunks: string[][][] = [];
+        for await (const chunk of snapshot.sealed(historiesOf(batch, 1), { chunkSize }))
+          chunks.push([...unpacked(chunk)].map(({ key, value }) => [key, value.toString('base64')]));
+        return chunks;
+      };
+      const all = [...values];
+      expect(await records(9)).to.deep.equal([all]);
+      expect(await records(2)).to.deep.equal([all.slice(0, 2), all.slice(2)]);
+      for await (const chunk of snapshot.sealed(historiesOf(batch, 1))) {
+        for (const [at, part] of [
+          [12, 'key'],
+          [66, 'checksum'],
+          [74, 'value'],
+        ] as const) {
+          const damaged = chunk.slice();
+          damaged[at]! ^= 1;
+          expect(() => [...unpacked(damaged)], part).to.throw(SimbatchError, 'its checksum does not match');
+        }
+      }
       await snapshot.close();
     });
 

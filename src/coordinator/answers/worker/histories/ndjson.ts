@@ -10,21 +10,39 @@ const START_ROOM = 80;
 const LINE_FEED = 10;
 const COMMA = 44;
 const CLOSING = 125;
+const NULL = Uint8Array.from('null', (it) => it.charCodeAt(0));
 
 /** A value as JSON: null where missing, and infinite ones as texts. */
 function writeValue(bytes: Buffer, at: number, value: number): number {
+  if (Number.isNaN(value)) {
+    for (let next = 0; next < NULL.length; next += 1) bytes[at + next] = NULL[next]!;
+    return at + NULL.length;
+  }
   const end = Number.isFinite(value) ? writeNumber(bytes, at, value) : -1;
   if (end >= 0) return end;
-  return (
-    at + bytes.write(Number.isNaN(value) ? 'null' : Number.isFinite(value) ? String(value) : `"${value}"`, at, 'latin1')
-  );
+  return at + bytes.write(Number.isFinite(value) ? String(value) : `"${value}"`, at, 'latin1');
 }
 
-/** Copies a short text byte by byte, which takes less time than a call of the platform. Returns the place after it. */
-function copied(text: Uint8Array, from: number, to: number, bytes: Uint8Array, at: number): number {
-  let place = at;
-  for (let next = from; next < to; next += 1) bytes[place++] = text[next]!;
-  return place;
+/** A short text, padded to words of eight bytes. */
+interface Text {
+  words: DataView;
+  length: number;
+}
+
+const WORD = 8;
+function textOf(text: string): Text {
+  const bytes = new Uint8Array(Math.ceil(text.length / WORD) * WORD);
+  Buffer.from(bytes.buffer).write(text, 'latin1');
+  return { words: new DataView(bytes.buffer), length: text.length };
+}
+
+/**
+ * Copies a text in words, of which the last one may write over seven bytes after the text. The words are doubles, which the compiler
+ * moves in one instruction; no byte of an ASCII text makes a NaN. Returns the place after the text.
+ */
+function copied({ words, length }: Text, target: DataView, at: number): number {
+  for (let from = 0; from < length; from += WORD) target.setFloat64(at + from, words.getFloat64(from));
+  return at + length;
 }
 
 /** Returns the writer of blocks; what it returns is overwritten by the next block. Runs of a family have their replicate. */
@@ -32,22 +50,17 @@ export function ndjsonWriter(
   times: Float64Array,
   { wide, isFamily }: { wide: boolean; isFamily: boolean },
 ): (block: HistoryBlock) => Uint8Array {
-  const texts = Array.from(times, (time) => `,"time":${String(time)},"value":`);
-  const before = Buffer.from(wide ? '' : texts.join(''), 'latin1');
-  /** Where the text before each value ends in `before`. */
-  const ends = new Uint32Array(times.length);
-  for (const [at, text] of texts.entries()) ends[at] = (at === 0 ? 0 : ends[at - 1]!) + text.length;
-  const runRoom = (wide ? START_ROOM : before.length + times.length * START_ROOM) + times.length * VALUE_ROOM;
+  const texts = wide ? [] : Array.from(times, (time) => textOf(`,"time":${String(time)},"value":`));
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
+  const runRoom = START_ROOM + times.length * (VALUE_ROOM + (wide ? 0 : START_ROOM + longest));
   let bytes = Buffer.alloc(0);
+  let view = new DataView(bytes.buffer);
 
-  function writeLong(start: Uint8Array, values: Float64Array, from: number, to: number): number {
+  function writeLong(start: Text, values: Float64Array, from: number, to: number): number {
     let at = to;
-    let text = 0;
-    for (let point = 0; point < ends.length; point += 1) {
-      const end = ends[point]!;
-      at = copied(start, 0, start.length, bytes, at);
-      at = copied(before, text, end, bytes, at);
-      text = end;
+    for (let point = 0; point < texts.length; point += 1) {
+      at = copied(start, view, at);
+      at = copied(texts[point]!, view, at);
       at = writeValue(bytes, at, values[from + point]!);
       bytes[at++] = CLOSING;
       bytes[at++] = LINE_FEED;
@@ -55,8 +68,8 @@ export function ndjsonWriter(
     return at;
   }
 
-  function writeWide(start: Uint8Array, values: Float64Array, from: number, to: number): number {
-    let at = copied(start, 0, start.length, bytes, to);
+  function writeWide(start: Text, values: Float64Array, from: number, to: number): number {
+    let at = copied(start, view, to);
     at += bytes.write(',"values":[', at, 'latin1');
     for (let point = 0; point < times.length; point += 1) {
       at = writeValue(bytes, at, values[from + point]!);
@@ -68,12 +81,14 @@ export function ndjsonWriter(
 
   const write = wide ? writeWide : writeLong;
   return ({ runs, replicates, values }) => {
-    if (bytes.length < runs.length * runRoom) bytes = Buffer.allocUnsafeSlow(runs.length * runRoom);
+    if (bytes.length < runs.length * runRoom) {
+      bytes = Buffer.allocUnsafeSlow(runs.length * runRoom);
+      view = new DataView(bytes.buffer);
+    }
     let at = 0;
     for (let row = 0; row < runs.length; row += 1) {
       const replicate = isFamily ? `,"replicate":${replicates?.[row] ?? 0}` : '';
-      const start = Buffer.from(`{"run_id":${runs[row]!}${replicate}`, 'latin1');
-      at = write(start, values, row * times.length, at);
+      at = write(textOf(`{"run_id":${runs[row]!}${replicate}`), values, row * times.length, at);
     }
     return bytes.subarray(0, at);
   };

@@ -5,6 +5,7 @@ import type { Engine, EngineView, Entry, Operation } from '../engine.ts';
 import { isBatchKey, isFamilyKey, type KeyRange } from '../keys.ts';
 import type { Changes, Store, StoreView } from '../store.ts';
 import { linesOf } from '../lines.ts';
+import { packed } from '../sealed-bytes.ts';
 import { checksumOf, seal, unseal } from './checksum.ts';
 import { ChecksumSeries } from './checksum-series.ts';
 import { deletionSum, encodeGroup, FORMAT_KEY, GROUP_KEY, nextGroup, type GroupRecord } from './group-chain.ts';
@@ -141,6 +142,9 @@ function checkedView(directory: string, view: EngineView): StoreView {
       for await (const chunk of view.entries(range, options)) {
         yield linesOf(chunk.map(([key, sealed]): Entry => [key, check(key, sealed) as string]));
       }
+    },
+    async *sealed(range, options) {
+      for await (const chunk of view.sealed(range, options)) yield packed(chunk);
     },
     close: () => view.close(),
   };

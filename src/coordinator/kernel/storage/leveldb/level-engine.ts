@@ -53,6 +53,30 @@ function binaryIterator(level: Level<string, string>, options: IteratorOptions) 
   };
 }
 
+/** The chunks of an iterator, which is closed after the last one. */
+async function* chunksOf<E>(
+  open: () => { nextv(size: number): Promise<E[]>; close(): Promise<void> },
+  pass: (read: () => Promise<E[]>) => Promise<E[]>,
+  chunkSize: number,
+): AsyncGenerator<E[]> {
+  const iterator = open();
+  const read = (): Promise<E[]> => pass(() => iterator.nextv(chunkSize));
+  let ahead: Promise<E[]> | undefined;
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const chunk = await (ahead ?? read());
+      if (chunk.length === 0) return;
+      // A page is read whole with its first chunk; a longer reader has the next one read while it uses this one.
+      if (!isFirst) ahead = read();
+      // An error is thrown with the chunk that it prevents.
+      ahead?.catch(() => {});
+      yield chunk;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
 export class LevelEngine implements Engine {
   readonly #level: Level<string, string>;
   readonly #reads = new Gate(READS_AT_ONCE);
@@ -84,24 +108,15 @@ export class LevelEngine implements Engine {
     const snapshot = level.snapshot();
     return {
       get: (key) => getFrom(level, key, { snapshot }),
-      async *entries(range, { chunkSize = CHUNK_ENTRIES, reverse = false } = {}) {
+      entries(range, { chunkSize = CHUNK_ENTRIES, reverse = false } = {}) {
         const options = { ...range, reverse, snapshot, highWaterMarkBytes: CHUNK_BYTES };
-        const iterator = hasBinary(range) ? binaryIterator(level, options) : level.iterator(options);
-        const read = (): Promise<[string, string][]> => reads.pass(() => iterator.nextv(chunkSize));
-        let ahead: Promise<[string, string][]> | undefined;
-        try {
-          for (let isFirst = true; ; isFirst = false) {
-            const chunk = await (ahead ?? read());
-            if (chunk.length === 0) return;
-            // A page is read whole with its first chunk; a longer reader has the next one read while it uses this one.
-            if (!isFirst) ahead = read();
-            // An error is thrown with the chunk that it prevents.
-            ahead?.catch(() => {});
-            yield chunk;
-          }
-        } finally {
-          await iterator.close();
-        }
+        const open = () => (hasBinary(range) ? binaryIterator(level, options) : level.iterator(options));
+        return chunksOf<[string, string]>(open, (read) => reads.pass(read), chunkSize);
+      },
+      sealed(range, { chunkSize = CHUNK_ENTRIES } = {}) {
+        const options = { ...range, snapshot, highWaterMarkBytes: CHUNK_BYTES, ...BYTES };
+        const open = () => level.iterator<string, Buffer>(options as never);
+        return chunksOf<[string, Buffer]>(open, (read) => reads.pass(read), chunkSize);
       },
       close: () => snapshot.close(),
     };
