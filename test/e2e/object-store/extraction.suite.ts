@@ -1,40 +1,195 @@
-/** An extraction of runs whose files are in the object store, the same for every store: any runner reaches them, and a file that is gone is named. */
+/** Extractions of runs whose files are in the object store, the same for every store: any runner reaches them, and a file that is gone is named. */
 import { expect } from 'chai';
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';
 import { jobId, runIdOf } from '../../../src/domain/ids.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
+import { Client, type Job, type Uuid } from '../../../src/client/client.ts';
 import type { Pool } from '../../support/pool.ts';
-import { BUCKET, STORAGE, untilUploaded } from './uploads.suite.ts';
+import { serving } from '../../support/program.ts';
+import { Site, type RunnerProcess } from '../../support/runner-process.ts';
+import { freePorts, type S3Server } from '../../support/s3-server.ts';
+import { study } from '../../support/studies.ts';
+import { BUCKET, STORAGE, storeOf, untilUploaded } from './uploads.suite.ts';
 
 const RUNS = 6;
 const GONE = 4;
+const SIMULATIONS = join(packageRoot, 'test/support/simulations');
+const THROW = join(SIMULATIONS, 'throw.mjs');
+const APOGEE = 1600 / (2 * 9.80665);
+const DERIVED = [{ name: 'apogee', take: 'max' as const, telemetry: 'z' }];
+/** Every sample of each run is stored. */
+const EVERY_SAMPLE = { telemetry: { ...STORAGE.config.telemetry, sampling_rate_hz: 0 } };
+
+/** Removes the files of a run from the store. */
+async function removeFiles(client: Client, store: ObjectStore, batch: Uuid, run: number): Promise<void> {
+  const { telemetry_data: address = '' } = await client.jobResult(jobId(batch, run));
+  const key = String(address).slice(`s3://${BUCKET}/`.length);
+  await store.removeBelow(BUCKET, key.slice(0, key.lastIndexOf('/') + 1));
+}
+
+/** The results of a study, and the objects of its runs. */
+async function digest(client: Client, store: ObjectStore, batch: Uuid): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const it of client.batchResults(batch)) hash.update(JSON.stringify(it));
+  for (const it of await store.list(BUCKET, `team a/x/${batch}/`, 1e6)) hash.update(JSON.stringify(it));
+  return hash.digest('hex');
+}
+
+const leftOf = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true })
+        .map(String)
+        .filter((it) => /[.]parent$/.test(it))
+    : [];
 
 export async function extractsFromStore(pool: Pool, store: ObjectStore): Promise<void> {
-  const flags = ['--entrypoint', join(packageRoot, 'test/support/simulations/throw.mjs')];
-  const first = pool.site.startApart('a', pool.url, flags);
-  const { telemetry } = STORAGE.config;
-  const config = { telemetry: { ...telemetry, sampling_rate_hz: 0 } };
-  const batch = await pool.submit('throw', {}, { runs: RUNS, config });
+  const first = pool.site.startApart('a', pool.url, ['--entrypoint', THROW]);
+  const batch = await pool.submit('throw', {}, { runs: RUNS, config: EVERY_SAMPLE });
   for (let run = 0; run < RUNS; run += 1) await untilUploaded(pool.client, await pool.until(batch, ['Completed'], run));
   await first.end('SIGTERM');
-  const { telemetry_data: address = '' } = await pool.client.jobResult(jobId(batch, GONE));
-  await store.removeBelow(BUCKET, String(address).slice(`s3://${BUCKET}/`.length));
+  await removeFiles(pool.client, store, batch, GONE);
 
   // Another machine, which has none of the files.
-  pool.site.startApart('b', pool.url, flags);
-  const derived = [{ name: 'apogee', take: 'max' as const, telemetry: 'z' }];
-  const { batch_id: x1 } = await pool.client.changes.extract(batch, { derived });
+  pool.site.startApart('b', pool.url, ['--entrypoint', THROW]);
+  const { batch_id: x1 } = await pool.client.changes.extract(batch, { derived: DERIVED });
   for (let run = 0; run < RUNS; run += 1) {
     const job = await pool.until(x1, ['Completed', 'Failed'], run);
     const result = await pool.client.jobResult(job.id);
     expect(job.assigned_runner).to.equal('b');
     if (run === GONE) expect(result).to.include({ success: false });
-    else expect(result.metadata['apogee']).to.be.closeTo(1600 / (2 * 9.80665), 1e-3);
-    const copy = join(pool.site.folder, 'b', x1, String(runIdOf(job.id)).padStart(8, '0'), 'attempt-1.parent');
-    expect(existsSync(copy), copy).to.equal(false);
+    else expect(result.metadata['apogee']).to.be.closeTo(APOGEE, 1e-3);
   }
+  expect(leftOf(join(pool.site.folder, 'b'))).to.deep.equal([]);
   const { extractions } = await pool.client.changes.extractions(batch);
   expect(extractions[0]?.without_files).to.deep.include({ runs: 1, run_ids: String(GONE) });
+}
+
+/** The program of an extraction gets the files of each run from the object store, on a machine that has none of them. */
+export async function executesFromStore(pool: Pool, store: ObjectStore): Promise<void> {
+  const env = { PYTHONPATH: join(packageRoot, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' };
+  const start = (id: string): RunnerProcess => {
+    const engines = ['--entrypoint', `rocket=${THROW}`, '--entrypoint', `post=${join(SIMULATIONS, 'post.py')}`];
+    return pool.site.start(pool.url, ['--runner-id', id, '--output-root', join(pool.site.folder, id), ...engines], env);
+  };
+  const first = start('a');
+  const batch = await pool.submit('throw', {}, { runs: 4, config: EVERY_SAMPLE });
+  const sizes: number[] = [];
+  for (let run = 0; run < 4; run += 1) {
+    const job = await pool.until(batch, ['Completed'], run);
+    await untilUploaded(pool.client, job);
+    const { files } = await pool.client.files.list(job.id);
+    sizes.push(files.find(({ path }) => path === 'telemetry.parquet')!.bytes!);
+  }
+  await first.end('SIGTERM');
+  rmSync(join(pool.site.folder, 'a'), { recursive: true });
+  await removeFiles(pool.client, store, batch, 3);
+  const before = await digest(pool.client, store, batch);
+
+  start('b');
+  const { batch_id: x1 } = await pool.client.changes.extract(batch, { with: { name: 'post' } });
+  const ends: unknown[] = [];
+  for (let run = 0; run < 4; run += 1) {
+    const job = await pool.until(x1, ['Completed', 'Failed'], run);
+    const { metadata } = await pool.client.jobResult(job.id);
+    ends.push(
+      job.status === 'Completed'
+        ? metadata
+        : /files of the finished run are gone|no peak in this one/.exec(job.error_message ?? '')?.[0],
+    );
+    expect(job.assigned_runner).to.equal('b');
+  }
+  const seen = { landed: true, files: 'metadata.json telemetry.parquet', magic: 'PAR1' };
+  expect(ends[0]).to.deep.include({ ...seen, run: 0, bytes: sizes[0] });
+  expect(ends[1]).to.equal('no peak in this one');
+  expect(ends[2]).to.deep.include({ ...seen, run: 2, bytes: sizes[2] });
+  expect(ends[3]).to.equal('files of the finished run are gone');
+  // The program has changed its copies.
+  expect(await digest(pool.client, store, batch)).to.equal(before);
+  expect(leftOf(join(pool.site.folder, 'b'))).to.deep.equal([]);
+}
+
+/** Two runners that have no file compute an extraction; one of them and the coordinator are killed in the middle. */
+export async function extractsThroughKills(server: S3Server, runs: number, goneRuns: number): Promise<void> {
+  const site = new Site();
+  const store = storeOf(server);
+  const [port = 0] = await freePorts(1);
+  const { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY } = server.credentials;
+  const serve = () =>
+    serving(
+      [
+        '--port',
+        String(port),
+        '--data-dir',
+        join(site.folder, 'data'),
+        '--s3-bucket',
+        BUCKET,
+        '--s3-endpoint',
+        server.endpoint,
+      ],
+      { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY },
+    );
+  let coordinator = await serve();
+  try {
+    const { url } = coordinator;
+    const client = new Client({ endpoint: url });
+    const start = (id: string): RunnerProcess => site.startApart(id, url, ['--entrypoint', THROW, '--warm']);
+    const jobsOf = async (batchId: Uuid, status?: Job['status'][]): Promise<Job[]> => {
+      const jobs: Job[] = [];
+      for await (const it of client.jobs({ batch_id: [batchId], ...(status === undefined ? {} : { status }) }))
+        jobs.push(it);
+      return jobs;
+    };
+    const over = async (batchId: Uuid): Promise<Job[]> => {
+      while (!['Completed', 'Failed'].includes((await client.batch(batchId)).batch.status))
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      return await jobsOf(batchId);
+    };
+
+    const firsts = [start('a'), start('b')];
+    const submission = study({ runs, maxRetries: 0, config: EVERY_SAMPLE });
+    const { batch_id: batch } = await client.submit(submission);
+    const parents = await over(batch);
+    for (const job of parents) await untilUploaded(client, job);
+    expect(new Set(parents.map((it) => it.assigned_runner))).to.deep.equal(new Set(['a', 'b']));
+    for (const it of firsts) await it.end('SIGTERM');
+    for (const id of ['a', 'b']) rmSync(join(site.folder, id), { recursive: true });
+    const gone = Array.from({ length: goneRuns }, (_, at) => Math.floor(((at + 0.5) * runs) / goneRuns));
+    for (const run of gone) await removeFiles(client, store, batch, run);
+    const before = await digest(client, store, batch);
+
+    const { batch_id: x1 } = await client.changes.extract(batch, { derived: DERIVED });
+    const [c] = [start('c'), start('d')];
+    while ((await client.batch(x1)).batch.completed_jobs < runs / 4)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    await c.end('SIGKILL');
+    coordinator.child.kill('SIGKILL');
+    await once(coordinator.child, 'exit');
+    coordinator = await serve();
+    const done = new Set((await jobsOf(x1, ['Completed', 'Failed'])).map(({ id }) => id));
+    expect(done.size).to.be.within(Math.floor(runs / 4), runs - 1);
+    start('c');
+
+    const jobs = await over(x1);
+    expect(jobs.filter(({ status }) => status === 'Failed').map(({ id }) => runIdOf(id))).to.deep.equal(gone);
+    expect(jobs.filter(({ status }) => status === 'Completed')).to.have.length(runs - gone.length);
+    for (const { id } of jobs) {
+      const { attempts } = await client.jobHistory(id);
+      if (done.has(id)) expect(attempts, 'no run that had ended is repeated').to.have.length(1);
+      if (!gone.includes(runIdOf(id)))
+        expect((await client.jobResult(id)).metadata['apogee']).to.be.closeTo(APOGEE, 1e-3);
+    }
+    const { extractions } = await client.changes.extractions(batch);
+    expect(extractions[0]?.without_files).to.deep.include({ runs: gone.length, run_ids: gone.join(',') });
+    const { table } = await client.analysis.tablePage(batch, {});
+    expect(table.rows[0]?.['outputs.x1.apogee']).to.be.closeTo(APOGEE, 1e-3);
+    expect(await digest(client, store, batch)).to.equal(before);
+    for (const id of ['c', 'd']) expect(leftOf(join(site.folder, id)), id).to.deep.equal([]);
+  } finally {
+    coordinator.child.kill('SIGKILL');
+    await site.clean();
+  }
 }

@@ -9,9 +9,10 @@ import { probeBucket } from '../../../src/coordinator/files/object-store/probe.t
 import { cephFault, cephMemoryFault, startCeph } from '../../support/ceph.ts';
 import { Pool } from '../../support/pool.ts';
 import { freePorts, type S3Server } from '../../support/s3-server.ts';
+import { pythonFault } from '../../support/runner-modes.ts';
 import { startSwift, swiftFault } from '../../support/swift.ts';
 import { threeLives } from './checkpoints.suite.ts';
-import { extractsFromStore } from './extraction.suite.ts';
+import { executesFromStore, extractsFromStore, extractsThroughKills } from './extraction.suite.ts';
 import {
   bindsUploads,
   BUCKET,
@@ -116,6 +117,16 @@ for (const { name, fault, memoryFault, start } of STORES)
 
     it('has the files of finished runs for the extraction of any runner', async () => {
       await extractsFromStore(await open(), storeOf(running()));
+    });
+
+    it('has them for the program of an extraction, on a runner that has none of them', async function () {
+      if (pythonFault() !== undefined) return this.skip();
+      await executesFromStore(await open(), storeOf(running()));
+    });
+
+    it('has them for two runners of an extraction, of which one is killed in the middle, and the coordinator', async () => {
+      await open();
+      await extractsThroughKills(running(), 40, 4);
     });
 
     it('ends a long run in three lives on three runners that share no disk', async () => {
