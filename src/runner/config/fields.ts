@@ -1,6 +1,6 @@
 /**
  * The table of the runner's settings: field of the configuration file and what a value may be; environment variable and flag follow
- * from the name. A new setting is a row here, a member of `RunnerConfig` and a line in docs/runner.md.
+ * from the name. A new setting is a row here, a member of `RunnerConfig`, and `npm run reference`.
  */
 export type Kind =
   | 'text'

@@ -1,6 +1,7 @@
 /** Every page in a real browser: no violation that axe finds, no foreign request, no error, no overflow on a phone. */
 import { expect } from 'chai';
 import type { Uuid } from '../../../src/contract/types.ts';
+import { meaningOf } from '../../../src/base/text/lexicon.ts';
 import { requireClean } from '../../support/clean-page.ts';
 import { descent, descentStudy, scriptedRunner } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
@@ -129,6 +130,21 @@ describe('web: pages', () => {
       await page.context().close();
     });
   }
+
+  it('say what a word means at its headings, the columns of tables and the names of figures', async () => {
+    const { page } = await suite.page();
+    const meant = async (address: string, selector: string, text: string): Promise<string | null> => {
+      await page.goto(`${suite.web.url}/${address}`);
+      return page.locator(selector).filter({ hasText: text }).first().getAttribute('title');
+    };
+    expect(await meant(`#/batches/${batchId}/compare?with=${rerunId}`, 'dt', 'Runs in both')).to.equal(
+      meaningOf('run'),
+    );
+    expect(await meant('#/runners', 'th', 'Runner')).to.equal(meaningOf('runner'));
+    expect(await meant('#/submit', '.panel h2', 'Requirements')).to.equal(meaningOf('requirement'));
+    expect(await meant('#/submit', '.panel h2', 'Preview')).to.equal(null);
+    await page.context().close();
+  });
 
   it('have tables that fit a phone, but for the statistics of all outputs', async () => {
     const { page } = await suite.page({ viewport: { width: 390, height: 844 } });

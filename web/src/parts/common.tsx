@@ -1,5 +1,6 @@
 /** Small parts of every page: commands to copy, failures, confirmation dialogs. */
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import { meaningOf } from '../../../src/base/text/lexicon.ts';
 import { useIsConnected } from '../data/live.ts';
 
 /** A command or path to copy into a terminal. */
@@ -98,7 +99,9 @@ export function Panel({
   return (
     <section className="panel">
       <header>
-        <h2 className="grow">{title}</h2>
+        <h2 className="grow" title={typeof title === 'string' ? meaningOf(title) : undefined}>
+          {title}
+        </h2>
         {aside}
       </header>
       {flush ? children : <div className="body">{children}</div>}

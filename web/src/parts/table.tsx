@@ -1,6 +1,7 @@
 /** A table that scrolls where it is wider than the page, and the state filter of a list. */
 import type { ReactNode } from 'react';
 import { shownStatus } from '../../../src/contract/enums.ts';
+import { meaningOf } from '../../../src/base/text/lexicon.ts';
 import { changeQuery } from '../router.ts';
 
 export interface Column {
@@ -35,6 +36,7 @@ export function Table({ label, columns, className, children }: TableProps) {
               .map(({ name, right = false, hidden = false, late = false }: Column) => (
                 <th
                   key={name}
+                  title={meaningOf(name)}
                   className={[right ? 'right' : '', late ? 'narrow-hide' : ''].join(' ').trim() || undefined}
                 >
                   {hidden ? <span className="visually-hidden">{name}</span> : name}
