@@ -70,7 +70,11 @@ export function serveCommand(): Command {
     .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
     .option('--trust-user-header <name>', 'header in which a trusted proxy names the user; needs --trusted-proxy')
     .option('--trusted-proxy <ranges>', 'addresses of proxies whose user header counts, such as 10.0.0.0/8', texts)
-    .option('--max-retries <n>', 'retries of a failed run, unless the study sets them (default: 3)', integerBetween(0, MAX_RETRIES))
+    .option(
+      '--max-retries <n>',
+      'retries of a failed run, unless the study sets them (default: 3)',
+      integerBetween(0, MAX_RETRIES),
+    )
     .option('--max-runs <n>', 'most runs of one study (default: 10000000)', integerBetween(0, INT32_MAX))
     .option('--max-body-mb <n>', 'largest submission, in MiB (default: 16)', integerBetween(1, MAX_BODY_MB))
     .option(
