@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../../src/base/package.ts';
 import { registry } from '../../../src/contract/build.ts';
 import { BatchSubmission } from '../../../src/contract/study.ts';
 import { continuationHash, designHash, differences } from '../../../src/domain/identity/design.ts';
@@ -260,11 +257,5 @@ describe('domain/identity/members', () => {
     const hashes = submissions.map(continuationHash);
     const order = [...new Set(hashes)];
     expect(hashes.map((it) => order.indexOf(it))).to.deep.equal([0, 0, 0, 1, 1, 2, 3]);
-  });
-
-  it('is the table in docs/members.md', () => {
-    const page = readFileSync(join(packageRoot, 'docs/members.md'), 'utf8');
-    const rows = MEMBERS.map((it) => `| \`${it.pointer}\` | ${it.part} | ${it.key} | ${it.why} |`);
-    expect(page.split('\n').filter((it) => it.startsWith('| `/'))).to.deep.equal(rows);
   });
 });

@@ -1,11 +1,13 @@
 /** The pages of docs/ that are made from the program; a test compares them with the files, and `npm run reference` writes them. */
 import { LEXICON } from '../../../src/base/text/lexicon.ts';
 import { commandPage } from './command-page.ts';
+import { membersPage } from './members-page.ts';
 
 /** name -> its text */
 export const MADE_PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'cli-reference.md': commandPage,
   'lexicon.md': lexiconPage,
+  'members.md': membersPage,
 };
 
 const HEAD = `# The words
