@@ -1,8 +1,7 @@
-/** The pages that are made from the program are current, and have every command. */
+/** The pages that are made from the program are current. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { COMMAND_NAMES } from '../../src/cli/program.ts';
 import { packageRoot } from '../../src/base/package.ts';
 import { MADE_PAGES } from '../support/reference/pages.ts';
 
@@ -14,11 +13,4 @@ describe('conventions: the pages made from the program', () => {
       expect(page(name)).to.equal(await make());
     });
   }
-
-  it('has every command, with its options', () => {
-    const text = page('cli-reference.md');
-    expect(COMMAND_NAMES.filter((name) => !text.includes(`\n## simbatch ${name}\n`))).to.deep.equal([]);
-    for (const some of ['`--runs-override <n>`', '`--max-runs <n>`', '### simbatch launcher check', '`SIMBATCH_PORT`'])
-      expect(text.replaceAll('env: SIMBATCH_PORT', '`SIMBATCH_PORT`')).to.include(some);
-  });
 });
