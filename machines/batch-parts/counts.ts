@@ -52,6 +52,10 @@ export const releasedRuns = (c: BatchContext): number => {
   return hasPassedCanary(c) ? c.totalJobs : canarySet(c);
 };
 
+/** The Pending runs that may not be claimed yet: they wait for the canary runs or the canary study. */
+export const withheldRuns = (c: BatchContext): number =>
+  untouchedRuns(c) - Math.max(0, Math.min(untouchedRuns(c), releasedRuns(c) - c.next));
+
 /** True when too many canary runs, or the canary study, ended without completing, so that the other runs wait for a release. */
 export function hasFailedCanary(c: BatchContext): boolean {
   if (awaitsCanaryStudy(c)) return c.canaryFailedAtMs !== undefined;

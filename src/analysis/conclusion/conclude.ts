@@ -105,10 +105,17 @@ export function conclude(evidence: StudyEvidence, situation: StudySituation): St
   };
   return {
     level: rule.level,
-    sentence: `${LEVEL_WORDS[rule.level]}: ${[...rule.say(it), ...origin].map(sentenceOf).join(' ')}`,
+    sentence: `${wordOf(rule, situation)}: ${[...rule.say(it), ...origin].map(sentenceOf).join(' ')}`,
     reasons: reasonsOf(it),
     next: nextSteps(evidence, decided),
   };
+}
+
+/** The first words of the sentence. A study of which no run may start yet is not said to run. */
+function wordOf({ level }: Rule, { findings }: StudySituation): string {
+  const canary = level === 'running' ? findings.find(({ code }) => code === 'canary-running') : undefined;
+  if (canary === undefined) return LEVEL_WORDS[level];
+  return canary.study === undefined ? 'Waiting for its canary runs' : 'Waiting for its canary study';
 }
 
 /** One sentence, on one line, with its period. */

@@ -34,6 +34,10 @@ export function leftText(secs: number | undefined, nowMs: number): string | unde
 const idleText = ({ waiting_for_rows: isWaiting }: Batch): string =>
   isWaiting === true ? 'waiting for rows' : 'none running';
 
+/** The status of a study in words: `Running, waits for its canary runs`. */
+export const statusText = ({ status, waiting_for_canary: canary }: Batch): string =>
+  canary === undefined ? status : `${status}, waits for its canary ${canary}`;
+
 /** Since when a study waits for rows, and the commands that end it; undefined where it does not wait. */
 export function waitingText(batch: Batch, nowMs: number): string | undefined {
   if (batch.waiting_for_rows !== true) return undefined;

@@ -11,7 +11,7 @@ export const StudyAnswer = named(
       ANSWER_LEVELS,
       '`ok`: every requirement is met; without requirements, every run completed. `not_ok`: a requirement is violated, all runs failed alike, or without requirements a run did not complete. `not_enough`: a requirement is not shown. `blocked`: no pending run starts until an operator or the submitter acts.',
     ),
-    sentence: text('The answer for people. Begins with the level.'),
+    sentence: text('The answer for people. Begins with the level, or says that the study waits for its canary.'),
     reasons: listOf(text('One sentence.'), 'The verdicts, failures and findings from which it follows.', 20),
     next: listOf(
       answered({

@@ -1,6 +1,13 @@
 /** Batches, their progress and their results, as resources of the API. */
 import { Type, type Static } from 'typebox';
-import { BATCH_HISTORY_TYPES, BATCH_STATUSES, JOB_STATUSES, RELATIONS, type JobStatus } from '../enums.ts';
+import {
+  BATCH_HISTORY_TYPES,
+  BATCH_STATUSES,
+  CANARY_KINDS,
+  JOB_STATUSES,
+  RELATIONS,
+  type JobStatus,
+} from '../enums.ts';
 import { answered, enumOf, flag, listOf, literal, mapOf, named, nullable, ref, submitted, text } from '../build.ts';
 import { PrecisionReached } from '../answers/goals/precision.ts';
 import { JudgementMembers } from '../answers/goals/judgement.ts';
@@ -73,6 +80,9 @@ export const Batch = named(
     waiting_since: Type.Optional(timestamp('Since when it waits for rows.')),
     closed: Type.Optional(flag('True when no further round can be appended; absent otherwise.')),
     release_reason: Type.Optional(text('Why the runs after the canary runs were released by hand.')),
+    waiting_for_canary: Type.Optional(
+      enumOf(CANARY_KINDS, 'What its other runs wait for: its canary `runs`, or its canary `study`; absent: neither.'),
+    ),
     canary_failed: Type.Optional(
       flag(
         'True while too few canary runs, or not all runs of the canary study, have completed and the other runs wait for a release; absent otherwise.',

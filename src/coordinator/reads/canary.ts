@@ -1,11 +1,5 @@
 /** The canary runs or the canary study that the runs of a study wait for, for its findings. */
-import {
-  awaitsCanaryStudy,
-  hasFailedCanary,
-  pendingRuns,
-  releasedRuns,
-  untouchedRuns,
-} from '../../../machines/batch.ts';
+import { awaitsCanaryStudy, hasFailedCanary, releasedRuns, withheldRuns } from '../../../machines/batch.ts';
 import type { BatchContext, Uuid } from '../../contract/types.ts';
 import type { Situation } from '../../domain/findings/finding.ts';
 import { jobId } from '../../domain/ids.ts';
@@ -18,7 +12,7 @@ import { keys } from '../kernel/storage/keys.ts';
 /** Empty while no run waits. */
 export function canaryOf(parts: StoreReader, c: BatchContext): Pick<Situation, 'canary'> {
   const runs = releasedRuns(c);
-  const withheld = pendingRuns(c) - c.requeued - Math.max(0, Math.min(untouchedRuns(c), runs - c.next));
+  const withheld = withheldRuns(c);
   if (withheld === 0) return {};
   const isFailed = hasFailedCanary(c);
   if (c.canaryBatch === undefined || !awaitsCanaryStudy(c)) return { canary: { runs, withheld, isFailed } };

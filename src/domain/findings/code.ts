@@ -1,5 +1,6 @@
 /** Findings about the code that executes the runs of a study: several versions, and runners that a pinned study leaves out. */
 import { shortCode } from '../code-name.ts';
+import { shortId } from '../ids.ts';
 import { engineFor, executesPinned } from '../code-pin.ts';
 import { plural } from '../plural.ts';
 import { supports } from '../scheduling.ts';
@@ -16,7 +17,7 @@ function versionText({ identity: { digest, git } }: Pick<StoredCode, 'identity'>
 /** Ended runs of one study that were made by more than one version of its code. */
 const CODE_CHANGED: Rule = {
   code: 'code-changed',
-  find({ codes, jobsByStatus }) {
+  find({ batchId, codes, jobsByStatus }) {
     const used = codes.filter(({ runs }) => runs > 0).toSorted((a, b) => b.runs - a.runs);
     if (used.length < 2) return undefined;
     const parts = used
@@ -30,7 +31,7 @@ const CODE_CHANGED: Rule = {
     return {
       severity: 'warning',
       message: `the code has changed while the study ran, and ${used.length} versions made its results: ${parts.join('; ')}${more}${rest}`,
-      remedy: `execute the runs of one version again: \`simbatch rerun --where "code = '${least}'"\`; submit with \`policy.code: pin\` to allow one version alone`,
+      remedy: `execute the runs of one version again: \`simbatch rerun ${shortId(batchId)} --where "code = '${least}'"\`; submit with \`policy.code: pin\` to allow one version alone`,
       count: used.length,
     };
   },

@@ -84,21 +84,31 @@ export class Access {
     const { tokens, isOpenWithoutTokens, now } = this.#options;
     if (!tokens.areRequired) {
       if (isOpenWithoutTokens) return ANONYMOUS;
-      throw new SimbatchError('unauthenticated', 'This coordinator requires a token, and none was created yet.');
+      throw new SimbatchError(
+        'unauthenticated',
+        'this coordinator requires a token, and none was created yet; create one with `simbatch token create` in its data directory',
+      );
     }
     if (find === undefined) {
-      throw new SimbatchError('unauthenticated', 'This needs a token: send it as `Authorization: Bearer <token>`.');
+      throw new SimbatchError(
+        'unauthenticated',
+        'this needs a token: the request has none; send it as `Authorization: Bearer <token>`',
+      );
     }
     const record = find();
-    if (record === undefined) throw new WrongCredential('unauthenticated', 'The token is unknown or was revoked.');
+    if (record === undefined)
+      throw new WrongCredential('unauthenticated', 'the token is unknown or was revoked; use another one');
     if (record.expires_at !== null && now() >= Date.parse(record.expires_at)) {
-      throw new WrongCredential('unauthenticated', `The token ${record.id} expired at ${record.expires_at}.`);
+      throw new WrongCredential(
+        'unauthenticated',
+        `the token ${record.id} expired at ${record.expires_at}; use another one`,
+      );
     }
     const scope = missingScope(action, record.scopes, true);
     if (scope !== undefined) {
       throw new SimbatchError(
         'forbidden',
-        `This needs the scope \`${scope}\`; the token ${record.id} has ${record.scopes.map((it) => `\`${it}\``).join(', ')}.`,
+        `this needs the scope \`${scope}\`: the token ${record.id} has ${record.scopes.map((it) => `\`${it}\``).join(', ')}; use a token with that scope`,
       );
     }
     const { id: tokenId, name, scopes, allocation } = record;
@@ -115,7 +125,7 @@ export class Access {
     const waitMs = this.#failed.count(address);
     if (waitMs > 0) {
       const secs = Math.ceil(waitMs / 1000);
-      return new TooManyRequests(`Too many refused credentials from this address; try again in ${secs} s.`, secs);
+      return new TooManyRequests(`too many refused credentials came from this address; try again in ${secs} s`, secs);
     }
     this.#options.refused?.(address, why);
     return new SimbatchError('unauthenticated', why);
@@ -127,7 +137,7 @@ export function requireRunner({ tokenId, runnerId }: Principal, actsAs: string |
   if (runnerId === undefined || actsAs === runnerId) return;
   throw new SimbatchError(
     'forbidden',
-    `The token ${tokenId} is for the runner ${JSON.stringify(runnerId)} and not for ${JSON.stringify(actsAs?.slice(0, 128))}.`,
+    `the token ${tokenId} is for the runner ${JSON.stringify(runnerId)} and not for ${JSON.stringify(actsAs?.slice(0, 128))}; use a token of that runner`,
   );
 }
 

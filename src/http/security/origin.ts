@@ -27,8 +27,8 @@ export function rejectCrossOrigin(request: RequestHeaders, rules: OriginRules): 
   if (!isOwnHost(host, rules)) {
     throw new SimbatchError(
       'foreign-origin',
-      `The Host header is ${JSON.stringify(host.slice(0, 100))}, which is not a name of this coordinator. ` +
-        'Use a loopback address, or start it with that name among its allowed hosts.',
+      `the request is refused: its Host header ${JSON.stringify(host.slice(0, 100))} is not a name of this coordinator; ` +
+        'use a loopback address, or start the coordinator with --allowed-host and that name',
     );
   }
   if (READING.has(request.method)) return;
@@ -40,8 +40,8 @@ export function rejectCrossOrigin(request: RequestHeaders, rules: OriginRules): 
   if (foreign) {
     throw new SimbatchError(
       'foreign-origin',
-      `The request changes something and was sent by a page of ${JSON.stringify((origin ?? 'another site').slice(0, 100))}. ` +
-        'Only pages of this coordinator may do that.',
+      `the request is refused: it changes something and was sent by a page of ${JSON.stringify((origin ?? 'another site').slice(0, 100))}; ` +
+        'only pages of this coordinator may do that',
     );
   }
 }

@@ -52,9 +52,7 @@ export class SessionRevalidation {
         this.#access.confirm(session.principal, session.scope);
       } catch (error) {
         this.#sessions.delete(session);
-        session.end(
-          error instanceof SimbatchError ? error : new SimbatchError('internal', 'Access cannot be checked.'),
-        );
+        session.end(error instanceof SimbatchError ? error : new SimbatchError('internal', 'access cannot be checked'));
       }
     }
     this.#cancelTimer = this.#sessions.size === 0 ? undefined : this.#clock.after(CHECK_MS, () => this.#check());

@@ -92,6 +92,7 @@ const NEW_TOKEN =
 function faultOf(what: string, error: unknown): string {
   const why = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
   // Other refusals have a remedy of their own.
-  const needsToken = error instanceof ApiError && (error.status === 401 || why.startsWith('This needs the scope'));
-  return needsToken ? `${what}: ${why}; ${NEW_TOKEN}` : `${what}: ${why}`;
+  const needsToken = error instanceof ApiError && (error.status === 401 || why.startsWith('this needs the scope'));
+  // The remedy of the coordinator does not say how.
+  return needsToken ? `${what}: ${why.replace(/; [^;]*$/, '')}; ${NEW_TOKEN}` : `${what}: ${why}`;
 }

@@ -112,7 +112,16 @@ describe('analysis/conclusion', () => {
         },
       },
       'running',
-      'Running: 9 runs must wait.',
+      'Waiting for its canary study: 9 runs must wait.',
+    ],
+    [
+      'a study that waits for its own first runs says so',
+      {
+        runs: times(9, 'open'),
+        situation: { status: 'Running', findings: [{ ...finding('canary-running'), severity: 'waiting' }] },
+      },
+      'running',
+      'Waiting for its canary runs: 0 of 9 runs have ended.',
     ],
     [
       'runs that were not executed are said',
@@ -197,7 +206,8 @@ describe('analysis/conclusion', () => {
     it(title, () => {
       const { level: found, sentence: said, next, reasons } = answer(given);
       expect({ level: found, sentence: said }).to.deep.equal({ level, sentence });
-      expect(said.startsWith(LEVEL_WORDS[level])).to.equal(true);
+      const isCanary = (given.situation?.findings ?? []).some(({ code }) => code === 'canary-running');
+      expect(said.startsWith(isCanary ? 'Waiting for its canary' : LEVEL_WORDS[level])).to.equal(true);
       expect(next.length).to.be.within(1, 3);
       expect(reasons.every((it) => it !== '')).to.equal(true);
     });

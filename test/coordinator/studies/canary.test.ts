@@ -208,7 +208,9 @@ describe('coordinator/studies/canary', () => {
     expect(corners.map(({ wind }) => wind)).to.deep.equal([0, -4.9, 4.9]);
     expect(corners.map(({ mass }) => Math.sign(mass! - 100))).to.deep.equal([0, -1, 1]);
     await complete(canary, 0, 2);
-    expect((await scene.api.batch(batch)).batch).to.not.have.property('canary_failed');
+    expect((await scene.api.batch(batch)).batch)
+      .to.include({ waiting_for_canary: 'study' })
+      .and.not.have.property('canary_failed');
     await failRun(canary, 1);
     expect(await scene.status(canary)).to.equal('Completed: 2 Completed, 1 Failed');
     await scene.restart();

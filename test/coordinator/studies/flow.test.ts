@@ -51,12 +51,14 @@ describe('coordinator/studies/flow', () => {
   it('releases the runs after the canary runs when all of these are Completed', async () => {
     const batch = await scene.submit({ runs: 6, policy: { canary_runs: 2 } });
     expect(await scene.claim('a', 6)).to.deep.equal([0, 1]);
+    expect((await scene.api.batch(batch)).batch).to.include({ status: 'Running', waiting_for_canary: 'runs' });
     await finish(batch, 0);
     expect(await scene.claim('a', 6, [ref(batch, 1)])).to.deep.equal([]);
     const waiting = scene.claimRaw('a', 6, 30, [ref(batch, 1)]);
     await settled();
     await finish(batch, 1);
     expect(runs(await waiting)).to.deep.equal([2, 3, 4, 5]);
+    expect((await scene.api.batch(batch)).batch).to.not.have.property('waiting_for_canary');
   });
 
   it('withholds the other runs after a failed canary run until a release', async () => {
@@ -66,7 +68,9 @@ describe('coordinator/studies/flow', () => {
     await failFinally(batch, 1);
     await scene.restart();
     expect(await scene.claim('a', 4)).to.deep.equal([]);
-    expect((await scene.api.batch(batch)).batch).to.include({ status: 'Running', canary_failed: true });
+    expect((await scene.api.batch(batch)).batch)
+      .to.include({ status: 'Running', canary_failed: true })
+      .and.not.have.property('waiting_for_canary');
     expect(await scene.api.releaseBatch(batch)).to.not.have.property('canary_failed');
     expect(await scene.api.releaseBatch(batch), 'a repeat').to.include({ status: 'Running' });
     expect(await scene.claim('a', 4)).to.deep.equal([2, 3, 4]);

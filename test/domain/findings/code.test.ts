@@ -33,7 +33,7 @@ describe('domain/findings: code', () => {
       'the code has changed while the study ran, and 2 versions made its results: aaaaaaaaaaaa (commit v1.2) made 50 runs, the first run 0; ' +
         'bbbbbbbbbbbb (commit cccccccccccc, with changes) made 20 runs, the first run 50; the code of 2 runs is not known',
     );
-    expect(it?.remedy).to.include(`simbatch rerun --where "code = 'bbbbbbbbbbbb'"`);
+    expect(it?.remedy).to.include(`simbatch rerun 0199a000-0000 --where "code = 'bbbbbbbbbbbb'"`);
   });
 
   it('is silent about one version, and about versions that made no result', () => {

@@ -126,7 +126,7 @@ describe('http/security/auth', () => {
     const expired = await ask('GET', '/jobs', secrets.brief);
     expect([expired.status, ((await expired.json()) as { detail: string }).detail]).to.deep.equal([
       401,
-      `The token ${secrets.brief.slice(4, 12)} expired at 1970-01-01T00:00:01.000Z.`,
+      `the token ${secrets.brief.slice(4, 12)} expired at 1970-01-01T00:00:01.000Z; use another one`,
     ]);
     await changeTokens(folder, (all) => all.filter((it) => it.id !== secrets.submit.slice(4, 12)));
     now = 2_000;

@@ -104,8 +104,13 @@ describe('http/security/session-revalidation', () => {
     changeTokens(folder, (all) => all.flatMap((it) => (it.id === id ? change(it) : [it])));
 
   const ENDS: [what: string, happens: (made: Tokened) => Promise<unknown>, code: number, reason: RegExp][] = [
-    ['is revoked', (made) => without(() => [], made), 4401, /^The token is unknown or was revoked\.$/],
-    ['expires', () => clock.advance(LIFE_MS), 4401, /^The token [0-9a-f]{8} expired at 2026-01-01T00:00:20\.000Z\.$/],
+    ['is revoked', (made) => without(() => [], made), 4401, /^the token is unknown or was revoked; use another one$/],
+    [
+      'expires',
+      () => clock.advance(LIFE_MS),
+      4401,
+      /^the token [0-9a-f]{8} expired at 2026-01-01T00:00:20\.000Z; use another one$/,
+    ],
     ['loses its scope', (made) => without((it) => [{ ...it, scopes: ['submit'] }], made), 4403, /the scope `read`/],
   ];
   for (const path of ['/live', '/inspect']) {
@@ -137,7 +142,7 @@ describe('http/security/session-revalidation', () => {
       await clock.advance(SOON_MS);
       const end = await early.ended;
       expect(end.code).to.equal(4401);
-      expect(end.reason).to.match(/^This needs a token/);
+      expect(end.reason).to.match(/^this needs a token/);
       expect(await (await viewer('/live', token)).isServed()).to.equal(true);
     });
   }
@@ -241,7 +246,7 @@ describe('http/security/session-revalidation', () => {
     await clock.advance(SOON_MS);
     const end = await one.ended;
     expect(end.code).to.equal(4401);
-    expect(end.reason).to.match(/^The token .* expired at 1 Jan 2020 \(é+/);
+    expect(end.reason).to.match(/^the token .* expired at 1 Jan 2020 \(é+/);
   });
 
   it('sends nothing more to a viewer that does not answer the close, and disconnects it', async function () {

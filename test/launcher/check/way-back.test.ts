@@ -63,15 +63,15 @@ describe('launcher/check/way-back', () => {
 
   it('names the missing token or scope, with the command that makes one', async () => {
     const both = await shown({
-      demand: refused(401, 'This needs a token.'),
-      makeTokens: refused(403, 'This needs the scope `launch`; the token 1 has `read`.'),
+      demand: refused(401, 'this needs a token: the request has none; send it as `Authorization: Bearer <token>`'),
+      makeTokens: refused(403, 'this needs the scope `launch`: the token 1 has `read`; use a token with that scope'),
     });
     expect(both).to.have.length(2);
     expect(both[0]).to.match(
-      /^fault coordinator: .* cannot be asked which runs wait: This needs a token; make one with `simbatch token create --scope read,launch`/,
+      /^fault coordinator: .* cannot be asked which runs wait: this needs a token: the request has none; make one with `simbatch token create --scope read,launch`/,
     );
     expect(both[1]).to.match(
-      /^fault slurm: runners of this queue cannot be registered: This needs the scope `launch`; the token 1 has `read`; make one with/,
+      /^fault slurm: runners of this queue cannot be registered: this needs the scope `launch`: the token 1 has `read`; make one with/,
     );
     const [, prefix] = await shown({ makeTokens: refused(403, 'the token makes others; name the queues so') });
     expect(prefix).to.match(/registered: the token makes others; name the queues so$/);

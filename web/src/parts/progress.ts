@@ -28,5 +28,6 @@ export function stateOf(batch: Batch): string {
   if (batch.stopped_at_run_id !== undefined) return 'Precise';
   if (batch.paused === true && isOpen(batch)) return 'Paused';
   if (batch.waiting_for_rows === true) return 'Waiting for rows';
+  if (batch.waiting_for_canary !== undefined) return 'Waiting for canary';
   return batch.status;
 }

@@ -16,7 +16,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
 import { outputWidth, writeJson, writeLine, writeText } from '../../terminal/output.ts';
-import { doneOf, formatCounts, percentDone, waitingText } from '../../progress/progress-text.ts';
+import { doneOf, formatCounts, percentDone, statusText, waitingText } from '../../progress/progress-text.ts';
 import { stragglersText, timeLeftText } from '../../progress/time-left.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { renderPairs, type Pair } from '../../terminal/table.ts';
@@ -88,7 +88,7 @@ function batchPairs(status: BatchStatusResponse): Pair[] {
   return [
     ['study', batch.id],
     ['name', batch.name],
-    ['status', batch.status, statusTone(batch.status)],
+    ['status', statusText(batch), statusTone(batch.status)],
     ...relationPairs(batch),
     ['paused', batch.paused === true ? (batch.pause_reason ?? 'no new runs are assigned') : undefined, 'warning'],
     ['submitted', when(batch.created_at)],

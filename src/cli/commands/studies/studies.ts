@@ -5,6 +5,7 @@ import { BATCH_STATUSES } from '../../../contract/enums.ts';
 import type { Batch, BatchStatus } from '../../../contract/types.ts';
 import { formatAgo, shortId } from '../../terminal/format.ts';
 import { statusOption, clientCommand, connect, labelTexts, texts, type ClientFlags } from '../../options.ts';
+import { statusText } from '../../progress/progress-text.ts';
 import { statusTone } from '../../terminal/colour.ts';
 import { emptyList, LIST_FORMATS, type ListColumn, printList, SUBMIT } from '../../terminal/list.ts';
 
@@ -32,7 +33,7 @@ export const studyColumns = (nowMs: number): ListColumn<Batch>[] => [
     name: 'status',
     key: 'status',
     value: ({ status }) => status,
-    cell: ({ status, paused }) => (paused === true ? `${status}, paused` : status),
+    cell: (batch) => (batch.paused === true ? `${batch.status}, paused` : statusText(batch)),
     tone: statusTone,
   },
   {

@@ -1,6 +1,6 @@
 /** Converts the states of actors to API resources. Pure, except that it samples a run's parameters. */
 import { keys } from '../storage/keys.ts';
-import { hasFailedCanary, pendingRuns } from '../../../../machines/batch.ts';
+import { awaitsCanaryStudy, hasFailedCanary, pendingRuns, withheldRuns } from '../../../../machines/batch.ts';
 import { isTerminal } from '../../../../machines/kinds.ts';
 import { presenterOf } from '../../../contract/codegen/member-functions.ts';
 import { Attempt as AttemptSchema, Job as JobSchema } from '../../../contract/resources/jobs.ts';
@@ -153,7 +153,11 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
   if (c.releaseReason !== undefined) batch.release_reason = c.releaseReason;
-  if (!isTerminal(value) && hasFailedCanary(c)) batch.canary_failed = true;
+  if (!isTerminal(value)) {
+    if (hasFailedCanary(c)) batch.canary_failed = true;
+    else if (!c.cancelRequested && withheldRuns(c) > 0)
+      batch.waiting_for_canary = awaitsCanaryStudy(c) ? 'study' : 'runs';
+  }
   return batch;
 }
 
