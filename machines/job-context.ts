@@ -212,15 +212,8 @@ export function jobClaimed(c: JobContext, { runnerId, index, now }: Of<'CLAIM'>)
 }
 
 export function jobStarted(c: JobContext, { now, code }: Of<'START'>): JobStarted {
-  const fact: JobStarted = {
-    type: 'job.started',
-    jobId: c.jobId,
-    batchId: c.batchId,
-    runId: c.runId,
-    runnerId: c.runnerId,
-    attempt: c.attempt,
-    now,
-  };
+  const { jobId, batchId, runId, runnerId, attempt } = c;
+  const fact: JobStarted = { type: 'job.started', jobId, batchId, runId, runnerId, attempt, now };
   if (code !== undefined) fact.code = code;
   return fact;
 }
@@ -242,6 +235,7 @@ export const jobRequeued = (
   from,
   outcome,
   why,
+  ...(c.startedAtMs === undefined ? {} : { startedAtMs: c.startedAtMs }),
 });
 
 export function jobEnded(

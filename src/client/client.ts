@@ -15,6 +15,7 @@ import type {
   AuditAnswer,
   AuditRequest,
   AuditResponse,
+  BudgetList,
   Batch,
   BatchHistory,
   BatchResultsResponse,
@@ -214,13 +215,9 @@ export class Client {
   }
 
   /** The runs that a runner could claim now, grouped by what it must offer. */
-  demand(): Promise<DemandResponse> {
-    return this.#get(['demand']);
-  }
+  readonly demand = (): Promise<DemandResponse> => this.#get(['demand']);
 
-  runner(runnerId: string): Promise<Runner> {
-    return this.#get(['runners', runnerId]);
-  }
+  readonly runner = (runnerId: string): Promise<Runner> => this.#get(['runners', runnerId]);
 
   /** Stops new work for the runner until it is resumed, or until a time of RFC 3339; its active jobs run to completion. */
   drain(runnerId: string, reason?: string, until?: string): Promise<Runner> {
@@ -241,6 +238,9 @@ export class Client {
   forgetRunner(runnerId: string): Promise<Runner> {
     return this.#call({ method: 'DELETE', path: ['runners', runnerId] });
   }
+
+  /** The core hours of owners today: those that the token may see. */
+  readonly budgets = (): Promise<BudgetList> => this.#get(['budgets']);
 
   readonly limits = (): Promise<LimitsResponse> => this.#get(['limits']);
 

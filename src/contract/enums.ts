@@ -155,7 +155,7 @@ export type BatchHistoryType = (typeof BATCH_HISTORY_TYPES)[number];
 export const FINDING_SEVERITIES = ['doubtful', 'blocked', 'warning', 'waiting', 'fine'] as const;
 export type FindingSeverity = (typeof FINDING_SEVERITIES)[number];
 
-/** What decides whether the runs of a study are released: its first runs, or a study of its own. */
+/** The canaries that release the runs of a study: its first runs, or a study of its own. */
 export const CANARY_KINDS = ['runs', 'study'] as const;
 
 /** The levels of the answer about a study. */

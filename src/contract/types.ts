@@ -49,6 +49,7 @@ export type * from './adaptive/config.ts';
 export type * from './adaptive/evaluation.ts';
 export type * from './adaptive/rounds.ts';
 export type * from './resources/demand.ts';
+export type * from './records/budgets.ts';
 export type * from './resources/launchers.ts';
 export type * from './resources/runners.ts';
 export type * from './resources/uploads.ts';

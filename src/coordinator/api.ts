@@ -4,6 +4,7 @@
  */
 import type { EventLoopShare } from '../base/event-loop-share.ts';
 import { histories, manifest, table } from './answers/operations.ts';
+import { budgets } from './budgets/budgets.ts';
 import { ActingTurns } from './kernel/turn/acting-turns.ts';
 import { cancelBatch, cancelJob } from './studies/cancel.ts';
 import { claim } from './runs/claims.ts';
@@ -111,6 +112,7 @@ const OPERATIONS = {
   runners,
   poolHistory,
   notifications,
+  budgets,
   drain,
   resume,
   forgetRunner,

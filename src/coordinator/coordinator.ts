@@ -2,7 +2,6 @@
  * The coordinator: builds the parts over an open store, and restores, ticks and closes them in the order of one list. `http/` uses it
  * through `api.ts`; nothing here depends on HTTP.
  */
-import type { Fact } from '../../machines/protocol.ts';
 import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts';
 import type { Clock } from '../base/clock.ts';
 import { Lanes } from '../base/async/lanes.ts';
@@ -11,6 +10,7 @@ import type { ClaimResponse } from '../contract/types.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { Answers } from './answers/answers.ts';
 import { apiOf } from './api.ts';
+import { openBudgets } from './budgets/budgets.ts';
 import { CheckpointRemovals } from './files/checkpoints/checkpoint-removals.ts';
 import { StoreWatch } from './files/object-store/store-watch.ts';
 import { runTelemetry } from './files/run-telemetry.ts';
@@ -52,7 +52,7 @@ import { heldByRunners, openJobsOf, schedulerSources } from './scheduling/live-q
 import { Deadlines } from './scheduling/deadlines.ts';
 import { LongPolls } from './scheduling/long-polls.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
-import { createStatistics, simulationsIn, summarize } from './scheduling/statistics.ts';
+import { countFacts, createStatistics } from './scheduling/statistics.ts';
 import { StudyIndexing } from './studies/index-studies.ts';
 import { endLostCanaries } from './studies/lost-canaries.ts';
 import { Purges } from './studies/purges.ts';
@@ -119,7 +119,9 @@ class RunningCoordinator implements Lifecycle {
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
     const pools = options.resources && new SitePools(options.resources, () => heldByRunners(directory));
-    const scheduler = new Scheduler(schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, pools));
+    const budgets = openBudgets(options.budgets, { store, clock, directory }, () => this.parts);
+    const sources = schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, pools);
+    const scheduler = new Scheduler({ ...sources, isBudgetUsed: budgets?.isUsed });
     const crowded = new CrowdedRunners();
     const ofTurns: ConstructorParameters<typeof Turns>[0] = {
       directory,
@@ -133,9 +135,11 @@ class RunningCoordinator implements Lifecycle {
       listener: {
         ending: (facts, turn) => {
           addFactRecords(facts, turn);
+          budgets?.charge(facts, turn);
           this.parts.notifications.announce(facts, turn);
         },
         completed: (changed, facts) => {
+          budgets?.completed();
           updateIndexes({ scheduler, deadlines: this.#deadlines, crowded }, changed, facts);
           // A turn that changed nothing added neither work nor capacity; a serving turn would schedule itself without end.
           if (changed.length > 0) this.parts.pendingPolls.schedule();
@@ -158,6 +162,7 @@ class RunningCoordinator implements Lifecycle {
       crowded,
       longPolls,
       sitePools: pools,
+      budgets,
       pendingPolls: new PendingPolls(() => this.parts),
       taking: new Taking(clock, () => this.parts.pendingPolls.schedule()),
       statistics,
@@ -207,6 +212,7 @@ class RunningCoordinator implements Lifecycle {
       new Deadlines({ ...parts, deadlines: this.#deadlines }, (due, { now }) =>
         this.system.supervisor.send({ type: 'TICK', now, due: [due] }),
       ),
+      ...(parts.budgets === undefined ? [] : [parts.budgets]),
       health,
       judgements,
       parts.roundProgress,
@@ -222,7 +228,7 @@ class RunningCoordinator implements Lifecycle {
       { committed: (it) => poolHistory.committed(it), tick: (ms) => poolHistory.sample(ms, () => poolUse(directory)) },
       parts.pendingPolls,
       notifications,
-      { committed: (facts) => this.#count(facts), tick: () => this.transitionLog.publish() },
+      { committed: (facts) => countFacts(parts, facts), tick: () => this.transitionLog.publish() },
       { tick: () => quarantineFailing(parts) },
       new Sweeps(
         parts,
@@ -254,13 +260,6 @@ class RunningCoordinator implements Lifecycle {
 
   tick(): Promise<void> {
     return this.#list.tick(this.parts.clock.now());
-  }
-
-  #count(facts: readonly Fact[]): void {
-    // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
-    if (facts.length === 0) return;
-    const { clock, directory, statistics } = this.parts;
-    statistics.trigger.committed(summarize(facts, clock.now(), simulationsIn(directory)));
   }
 
   #committed(group: CommittedGroup, actors: readonly Activation[]): void {

@@ -30,6 +30,8 @@ export interface CoordinatorOptions {
   notifications?: NotificationSettings;
   /** The pools of resources that it holds for all runners, such as floating licences: name -> amount; absent: none. */
   resources?: Counts;
+  /** Core hours per UTC day by owner, `*` for each other one; absent: no budgets. */
+  budgets?: ReadonlyMap<string, number>;
   /** How long an ended batch and an Offline runner are kept, in ms; undefined: until an operator deletes them. */
   retainMs?: number;
 }

@@ -219,6 +219,7 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
     allocation: principal?.allocation,
     tokenId: principal?.tokenId,
     actor: principal?.client?.actor,
+    scopes: principal?.client?.scopes,
     idempotency: () => {
       const idempotencyKey = readIdempotencyKey(ctx);
       return idempotencyKey === undefined ? {} : { idempotencyKey, bodyDigest: requestDigest(route, ctx.path, text) };

@@ -66,6 +66,8 @@ export interface Call<Body = unknown, Q = Query> {
   tokenId: string | undefined;
   /** The name of the client; undefined where no token is needed. */
   actor: string | undefined;
+  /** The scopes of the client; undefined where no token is needed. */
+  scopes: readonly Scope[] | undefined;
   /** True for an entity tag that the client has. */
   isKnown: (tag: string) => boolean;
   /** Name of the media type that the client prefers; the first one without a preference. */

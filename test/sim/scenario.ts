@@ -94,6 +94,8 @@ export class Stage {
   /** How an attempt of a run ends, where it is not drawn. */
   simulation: Simulation | undefined;
   readonly #interpreter: Interpreter;
+  /** Core hours of owners by day; absent: no budgets. */
+  budgets: ReadonlyMap<string, number> | undefined;
   /** The receivers of events; absent: none. */
   notifications: NotificationSettings | undefined;
   #world: SimulatedClock;
@@ -150,6 +152,7 @@ export class Stage {
       // A level at which few failures suffice.
       quarantine: 0.9,
       resources: SITE_POOLS,
+      ...(this.budgets === undefined ? {} : { budgets: this.budgets }),
       ...(this.notifications === undefined ? {} : { notifications: this.notifications }),
       ...this.extractions.options,
     }).catch((error: unknown) => {

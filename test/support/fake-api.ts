@@ -208,6 +208,10 @@ export function fakeCoordinator(overrides: Partial<CoordinatorApi> = {}): FakeCo
   const answers: Omit<CoordinatorApi, 'share' | 'as'> = {
     // The token of the scope `submit` has this name in the tests of access.
     batchOwner: async () => ({ owner: 'submit' }),
+    budgets: async () => ({
+      resets_at: AT,
+      budgets: [{ owner: 'alice', limit_core_hours: 100, used_core_hours: 12.5, is_used: false }],
+    }),
     submit: async () => ({ batch_id: BATCH_ID, total_jobs: 3, estimated_completion_time_mins: null }),
     reuseForecast: async () => ({
       rule: 'all',

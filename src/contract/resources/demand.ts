@@ -1,6 +1,6 @@
-/** The demand: runs that wait for a runner, grouped by what a runner must offer to take them. */
+/** The demand for the pool and its use: runs that wait for a runner, resources of the site, core hours of owners. */
 import { Type, type Static } from 'typebox';
-import { answered, listOf, named, nullable, ref, text } from '../build.ts';
+import { answered, flag, listOf, named, nullable, ref, text } from '../build.ts';
 import { BareMetalConfig, KubernetesConfig } from '../compute.ts';
 import { count, double, int32, resourceCounts, timestamp, uuid } from '../scalars.ts';
 
@@ -103,3 +103,27 @@ export const PoolHistory = named(
   }),
 );
 export type PoolHistory = Static<typeof PoolHistory>;
+
+export const OwnerBudget = named(
+  'OwnerBudget',
+  'The core hours of one owner today.',
+  answered({
+    owner: Type.Optional(text('The owner; absent: the studies that have none, together.')),
+    limit_core_hours: nullable(double('The most of a UTC day; null: no limit.')),
+    used_core_hours: double(
+      'Cores that runs request (a run that requests none counts as one), times the hours that their attempts took today: of ended attempts and of those that are running.',
+    ),
+    is_used: flag('True when no further run of the owner starts today.'),
+  }),
+);
+export type OwnerBudget = Static<typeof OwnerBudget>;
+
+export const BudgetList = named(
+  'BudgetList',
+  'The budgets of the owners that have used core hours today or have a limit of their own.',
+  answered({
+    resets_at: timestamp('The next midnight, UTC, at which the budgets begin anew.'),
+    budgets: listOf(ref(OwnerBudget), 'By owner; empty for a coordinator without budgets.'),
+  }),
+);
+export type BudgetList = Static<typeof BudgetList>;

@@ -16,6 +16,7 @@ import { runLengthOf } from '../scheduling/run-length.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import type { Study } from '../kernel/records/study-cache.ts';
 import { jobsByStatus, toBatchTelemetry } from '../kernel/records/to-resource.ts';
+import type { Budgets } from '../budgets/budgets.ts';
 import { canaryOf } from './canary.ts';
 import { awaitedRunners, withoutFiles } from './extractions.ts';
 import { probeEffects } from './probe-effects.ts';
@@ -41,6 +42,7 @@ export interface FindingParts extends StoreReader, StoreWatchPart {
   judgements: Pick<Judgements, 'precisionOf'>;
   /** Returns the free bytes on the disk of the store; undefined where they are not known. */
   sitePools: SitePools | undefined;
+  budgets: Budgets | undefined;
   freeBytes: (() => Promise<number | undefined>) | undefined;
 }
 
@@ -57,6 +59,7 @@ export async function findings(parts: FindingParts, batchId: Uuid): Promise<Find
     now: parts.clock.now(),
     runLength: runLengthOf(parts.statistics, state.context),
     ...(isOver ? { runners: [] } : await poolOf(parts)),
+    ...budgetOf(parts, state.context),
     ...reservationOf(parts, batchId),
     ...launchersOf(parts, batchId),
     ...submitted,
@@ -166,6 +169,16 @@ async function filesOf(
   const storeFault = parts.storeWatch.faultOf(bucket);
   const outbox = await outboxOf(parts, batchId, parts.clock.now());
   return storeFault === undefined ? { outbox } : { outbox, storeFault };
+}
+
+function budgetOf({ budgets }: FindingParts, { owner }: BatchContext): Pick<Situation, 'budget'> {
+  const {
+    resets_at: resetsAt,
+    budgets: [it],
+  } = budgets?.shown(owner ?? '') ?? { resets_at: '', budgets: [] };
+  if (it === undefined || it.limit_core_hours === null) return {};
+  const { used_core_hours: usedHours, limit_core_hours: limitHours, is_used: isUsed } = it;
+  return { budget: { owner, usedHours, limitHours, isUsed, resetsAt } };
 }
 
 function reservationOf({ scheduler }: FindingParts, batchId: Uuid): Pick<Situation, 'reservation'> {

@@ -86,6 +86,11 @@ export class Scheduler {
     this.#batches.delete(batchId);
   }
 
+  /** Ranks the batches of an owner anew, whose runs may start no more, or again. */
+  reviewOwner(owner: string | undefined): void {
+    for (const batch of this.#batches.values()) if (batch.context.owner === owner) this.#reset(batch);
+  }
+
   requeue(batchId: Uuid, run: Requeued): void {
     this.#batches.get(batchId)?.requeued.set(run.runId, run);
   }
@@ -124,15 +129,17 @@ export class Scheduler {
 
   /** The open batches with runs that a runner could claim now. Does not change while it is read. */
   waiting(): Iterable<WaitingRuns> {
-    return [...this.#batches.values()].filter(isServed).map((batch) => {
-      const { context, untouched } = batch;
-      const capped = context.maxParallelJobs > 0 ? context.maxParallelJobs - activeRuns(context) : Infinity;
-      // No further runner has the files that are on one.
-      const room = isExtraction(batch) ? Math.min(capped, this.#placesOf(batch)?.reachedByAll ?? 0) : capped;
-      const [oldest] = batch.requeued.values();
-      const sinceMs = untouched > 0 || oldest === undefined ? context.createdAtMs : oldest.sinceMs;
-      return { context, runs: Math.min(pendingOf(batch), room), sinceMs };
-    });
+    return [...this.#batches.values()]
+      .filter((it) => this.#isServed(it))
+      .map((batch) => {
+        const { context, untouched } = batch;
+        const capped = context.maxParallelJobs > 0 ? context.maxParallelJobs - activeRuns(context) : Infinity;
+        // No further runner has the files that are on one.
+        const room = isExtraction(batch) ? Math.min(capped, this.#placesOf(batch)?.reachedByAll ?? 0) : capped;
+        const [oldest] = batch.requeued.values();
+        const sinceMs = untouched > 0 || oldest === undefined ? context.createdAtMs : oldest.sinceMs;
+        return { context, runs: Math.min(pendingOf(batch), room), sinceMs };
+      });
   }
 
   /** True when the runner has what the runs of the batch ask for, and its settings refuse nothing of the study. */
@@ -294,10 +301,14 @@ export class Scheduler {
     this.#rank(batch);
   }
 
+  #isServed(batch: OpenBatch): boolean {
+    return isServed(batch) && this.#sources.isBudgetUsed?.(batch.context.owner) !== true;
+  }
+
   /** Ranks a batch while it has a run to assign and is below its cap. */
   #rank(batch: OpenBatch): void {
     const place = placeOf(batch);
-    if (isServed(batch)) this.#ranking.put(batch, place, batch.plannedActive);
+    if (this.#isServed(batch)) this.#ranking.put(batch, place, batch.plannedActive);
     else this.#ranking.withdraw(batch, place, batch.plannedActive);
   }
 }

@@ -23,6 +23,8 @@ export interface SchedulerSources {
   indexOf(batch: BatchContext, runId: number): number | undefined;
   /** Returns true when the settings of the runner refuse nothing that the study of the batch sets. */
   isAllowed(batch: BatchContext, capabilities: RunnerCapabilities): boolean;
+  /** Returns true when no further run of the owner may start today; absent: no budgets. */
+  isBudgetUsed?: ((owner: string | undefined) => boolean) | undefined;
   /** The pools of the coordinator; undefined: none. */
   pools?: SitePools | undefined;
 }

@@ -3,6 +3,7 @@
  * facts of each committed group; empty after a start. No decision depends on them.
  */
 import { createStore } from '@xstate/store';
+import type { Clock } from '../../base/clock.ts';
 import type { Directory } from '../kernel/actors/directory.ts';
 import type { Fact, JobEnded } from '../../../machines/protocol.ts';
 import { counted, EMPTY_WINDOW, isStale, type RateWindow } from '../../domain/runs/progress.ts';
@@ -121,10 +122,20 @@ export function meanRunMs(statistics: Pick<Statistics, 'getSnapshot'>, simulatio
 }
 
 /** Returns the simulations of batches. */
-export const simulationsIn =
+const simulationsIn =
   (directory: Pick<Directory, 'state'>) =>
   (batchId: Uuid): string | undefined =>
     directory.state('batch', batchId)?.context.simulationName;
+
+/** Counts the facts of a committed group. */
+export function countFacts(
+  { statistics, clock, directory }: { statistics: Statistics; clock: Clock; directory: Pick<Directory, 'state'> },
+  facts: readonly Fact[],
+): void {
+  // A heartbeat emits no fact, and heartbeats are most of the requests of an idle pool.
+  if (facts.length === 0) return;
+  statistics.trigger.committed(summarize(facts, clock.now(), simulationsIn(directory)));
+}
 
 /** Summarizes the facts of a group. `simulationOf` returns the simulation of a batch. */
 export function summarize(

@@ -86,6 +86,8 @@ export interface Situation {
   runners: readonly Runner[];
   /** The pools of the coordinator; absent: it holds none. */
   sitePools?: readonly SitePool[];
+  /** The core hours of its owner today; absent: it has no limit. */
+  budget?: { owner: string | undefined; usedHours: number; limitHours: number; isUsed: boolean; resetsAt: string };
   /** The reports of launchers; absent without one. */
   launchers?: LaunchersAbout;
   /** Absent while it is not paused. */

@@ -21,6 +21,7 @@ import {
 } from './finding.ts';
 import { refusalsOf } from '../runner-settings.ts';
 import { launcherRules } from './launchers.ts';
+import { BUDGET_USED } from './pool/budget.ts';
 import { namedShortage, RESOURCE_USED } from './pool/resources.ts';
 import { refusedBySettings, runnersTooOld } from './settings.ts';
 
@@ -276,6 +277,8 @@ const CHAIN: readonly Rule[] = [
   FILES_ELSEWHERE,
   CANARY_FAILED,
   LAST_RUNS,
+  // Launchers start nothing for runs that may not be claimed.
+  BUDGET_USED,
   ...launcherRules((it) => ableRunners(it).length > 0),
   NO_RUNNER,
   UNSUPPORTED,

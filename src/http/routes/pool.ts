@@ -1,7 +1,7 @@
 /** Routes of the runner pool, for operators. */
 import { stringifyInSlices } from '../../base/event-loop-share.ts';
 import { DRAIN_QUERY, POOL_HISTORY_QUERY, RUNNER_FILTER } from '../../contract/queries.ts';
-import { DemandResponse, PoolHistory } from '../../contract/resources/demand.ts';
+import { BudgetList, DemandResponse, PoolHistory } from '../../contract/resources/demand.ts';
 import * as runners from '../../contract/resources/runners.ts';
 import { routesOf } from '../route.ts';
 
@@ -18,6 +18,18 @@ export const poolRoutes = [
     response: runners.Runner,
     errors: ['illegal-transition'],
     handle: (coordinator, call) => coordinator.forgetRunner(call.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/budgets',
+    operationId: 'listBudgets',
+    summary: 'List the core hours of owners',
+    description:
+      'With the scope `operate` those of all owners, otherwise those of the client itself; all without tokens.',
+    scope: 'read',
+    response: BudgetList,
+    handle: (coordinator, { actor, scopes }) =>
+      coordinator.budgets(scopes === undefined || scopes.includes('operate') ? undefined : actor),
   }),
   route({
     method: 'GET',

@@ -13,7 +13,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = { slurm: 'the node of its jo
 /** The time for which a token of the check is valid if it cannot be revoked. */
 const TOKEN_SECS = 60;
 
-const isLoopback = (address: string): boolean => {
+export const isLoopback = (address: string): boolean => {
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
   return (
     host === 'localhost' ||

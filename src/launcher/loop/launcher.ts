@@ -20,6 +20,7 @@ import { applyCommand } from './commands.ts';
 import {
   askPool,
   expire,
+  isCutOff,
   observeEngines,
   observePool,
   runnerNameOf,
@@ -138,7 +139,7 @@ export class Launcher {
         it.place === undefined ? [[it.queue, `its engine gives no answer: ${it.why}`]] : [],
       ),
     );
-    if (!('why' in pool)) await this.#decideAndSubmit(pool, silent);
+    if (!('why' in pool)) await this.#decideAndSubmit(pool, silent, answers);
     if (!isDryRun) {
       await this.#stopping.stop(this.#allocations.live(), answers, clock.now());
       if (!('why' in pool)) await revokeEnded({ ...this.#parts, allocations: this.#allocations });
@@ -178,7 +179,11 @@ export class Launcher {
     expire(this.#allocations, pool !== undefined, answers.silent, now);
   }
 
-  async #decideAndSubmit({ demand, all, runners }: Pool, silent: ReadonlyMap<string, string>): Promise<void> {
+  async #decideAndSubmit(
+    { demand, all, runners }: Pool,
+    silent: ReadonlyMap<string, string>,
+    answers: EngineAnswers,
+  ): Promise<void> {
     const { config, clock, isDryRun } = this.#parts;
     const now = clock.now();
     const live = this.#allocations.live();
@@ -197,7 +202,12 @@ export class Launcher {
     const decision = wanted({
       demand,
       otherRunners: all.filter((it) => it.allocation === undefined || !own.has(it.allocation)),
-      allocations: live.map((it) => ({ ...it, runner: runners.get(runnerNameOf(it.context)) })),
+      allocations: live
+        .map((it) => ({ ...it, runner: runners.get(runnerNameOf(it.context)) }))
+        .filter((it) => {
+          const startTimeoutMs = config.queues.find(({ name }) => name === it.context.queue)?.startTimeoutMs ?? 0;
+          return !isCutOff(it, it.runner, { silent: answers.silent, startTimeoutMs, now });
+        }),
       queues: config.queues,
       blocked,
       settings: this.#settings,

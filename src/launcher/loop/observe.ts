@@ -29,6 +29,20 @@ function isSilent({ queue, place }: AllocationContext, silent: readonly Silence[
   );
 }
 
+/**
+ * True for an allocation on a place that gives no answer, whose runner is not connected either: it holds no place of `max`, so that its runs find
+ * room elsewhere. When the place answers again, it counts again. A runner may take its time to register.
+ */
+export function isCutOff(
+  { context: c }: Pick<Allocation, 'context'>,
+  runner: Runner | undefined,
+  { silent, startTimeoutMs, now }: { silent: readonly Silence[]; startTimeoutMs: number; now: number },
+): boolean {
+  if (c.place === undefined || !isSilent(c, silent)) return false;
+  if (runner !== undefined && runner.status !== 'Offline') return false;
+  return c.readyAtMs !== undefined || now >= (c.startingAtMs ?? c.submittedAtMs ?? now) + startTimeoutMs;
+}
+
 export const runnerNameOf = ({ engine, queue, id }: AllocationContext): string =>
   allocationName({ engine, name: queue }, id);
 

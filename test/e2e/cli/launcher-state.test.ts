@@ -76,7 +76,17 @@ describe('cli/launcher state', () => {
       );
       const { batch_id } = await new Client({ endpoint: serve.url }).submit(study({ runs: 2, simulation: 'rocket' }));
       await simbatch(
-        ['launcher', 'run', '--once', '--config', config, '--state-dir', join(folder, 'other'), ...endpoint],
+        [
+          'launcher',
+          'run',
+          '--once',
+          '--trust-open-coordinator',
+          '--config',
+          config,
+          '--state-dir',
+          join(folder, 'other'),
+          ...endpoint,
+        ],
         { PATH: '/nonexistent' },
       );
       const why = await ask('why', 'short', '--config', '/elsewhere/launcher.yaml', ...endpoint);

@@ -117,7 +117,8 @@ describe('launcher: a real Slurm with a partition that preempts', function () {
     };
     const config = { launcher: name, endpoint: serve.url, poll_seconds: 1, queues: { low: queue } };
     writeFileSync(join(folder, 'launcher.yaml'), JSON.stringify(config));
-    launcher = spawn(process.execPath, [PROGRAM, 'launcher', 'run', '--config', join(folder, 'launcher.yaml')], {
+    const trusting = ['--trust-open-coordinator', '--config', join(folder, 'launcher.yaml')];
+    launcher = spawn(process.execPath, [PROGRAM, 'launcher', 'run', ...trusting], {
       env: slurm.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -124,7 +124,7 @@ describe('e2e: counted resources on a real Slurm', function () {
     writeFileSync(join(slurm.folder, 'launcher.yaml'), JSON.stringify(config));
     const args = ['--config', join(slurm.folder, 'launcher.yaml'), '--state-dir', join(slurm.folder, 'launcher')];
     const [onGpu, plain] = [await submit('gpu', 8, { gpu: 1 }), await submit('plain', 6)];
-    const launcher = start('launcher', 'run', ...args);
+    const launcher = start('launcher', 'run', '--trust-open-coordinator', ...args);
     let allocated = '';
     await until('the runs on GPUs end', async () => {
       const shown = spawnSync('squeue', ['-h', '-O', 'tres-per-node:40,licenses:40'], {

@@ -48,6 +48,8 @@ export interface FakeClusterOptions {
   /** From the start of an allocation to the registration of its runner; undefined: never. */
   registerMs?: number | undefined;
   hasTokens?: boolean;
+  /** Its allocations are on hosts, as those of ssh. */
+  hasPlaces?: boolean;
   /** Of each run; 0: none. A run that hangs takes no notice of it. */
   timeLimitMs?: number;
 }
@@ -69,6 +71,8 @@ export class FakeCluster implements Engine, CoordinatorPort {
   /** The answer of the next calls, by the name of the method; a function may decide by the request. */
   faults: {
     list?: Error;
+    /** Places that give no answer; allocations are on `a` and `b` by turns. */
+    dead?: string;
     submit?: (request: AllocationRequest) => 'refused' | 'lost' | 'unanswered' | 'late' | undefined;
     coordinator?: Error;
   } = {};
@@ -77,6 +81,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
   steps = 0;
   /** The process of the launcher is dead, also when it catches the error. A new one clears it. */
   isCrashed = false;
+  readonly #places = new Map<string, string>();
   /** Submissions that the engine has received and not yet processed. */
   readonly #late: { request: AllocationRequest; atMs: number }[] = [];
   readonly #options: Required<Omit<FakeClusterOptions, 'registerMs'>> & { registerMs: number | undefined };
@@ -87,6 +92,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
       nodes: 100,
       hasTokens: true,
       timeLimitMs: 600_000,
+      hasPlaces: false,
       ...options,
       registerMs: 'registerMs' in options ? options.registerMs : 3_000,
     };
@@ -112,10 +118,14 @@ export class FakeCluster implements Engine, CoordinatorPort {
     this.requests.push('list');
     this.step();
     if (this.faults.list !== undefined) throw this.faults.list;
-    return viewOf(this.jobs);
+    const { allocations } = viewOf(this.jobs);
+    const { dead } = this.faults;
+    if (dead === undefined) return { allocations, silent: [] };
+    const seen = allocations.filter((it) => this.#places.get(it.id) !== dead);
+    return { allocations: seen, silent: [{ queue: 'main', place: dead, why: `${dead}: no route to host` }] };
   }
 
-  async submit(request: AllocationRequest): Promise<{ handle: string }> {
+  async submit(request: AllocationRequest): Promise<{ handle: string; place?: string }> {
     this.requests.push('submit');
     this.step();
     this.submissions.set(request.id, (this.submissions.get(request.id) ?? 0) + 1);
@@ -125,7 +135,10 @@ export class FakeCluster implements Engine, CoordinatorPort {
     else if (fault !== 'lost') this.#begin(request);
     this.step();
     if (fault !== undefined) throw new EngineUnreachable('the controller timed out');
-    return { handle: `job-${request.id}` };
+    if (!this.#options.hasPlaces) return { handle: `job-${request.id}` };
+    const place = ['a', 'b'].filter((it) => it !== this.faults.dead)[this.#places.size % 2] ?? 'b';
+    this.#places.set(request.id, place);
+    return { handle: `job-${request.id}`, place };
   }
 
   async stop(allocations: readonly EngineAllocation[], isImmediate: boolean): Promise<void> {

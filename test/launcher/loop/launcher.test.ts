@@ -54,6 +54,29 @@ describe('launcher/loop', function () {
     expectSound(site);
   });
 
+  it('gives the place of a dead host to another one, submits nothing twice, and counts the host again when it is back', async () => {
+    const site = new Site({ runs: 400, runMs: 600_000, hasPlaces: true }, { max: 2 });
+    const { cluster } = site;
+    await site.until(() => cluster.live.filter((it) => it.runs !== undefined).length === 2);
+    const [first, second] = cluster.live;
+    cluster.faults.dead = 'a';
+    await site.round();
+    expect(cluster.submissions.size, 'its runner is still connected').to.equal(2);
+    // The host is dead: its runner sends nothing any more, and the engine knows nothing about its allocation.
+    first!.diedAtMs = site.clock.now() - 60_000;
+    first!.hasLeft = true;
+    await site.until(() => cluster.submissions.size === 3, 4);
+    for (let n = 0; n < 4; n += 1) await site.round();
+    expect(cluster.submissions.size, 'max holds for the hosts that answer').to.equal(3);
+    delete cluster.faults.dead;
+    Object.assign(first!, { state: 'ended', end: { kind: 'node-failure' }, endedAtMs: site.clock.now() });
+    const isEnded = (id: string) => (it: { value: string; context: { id: string } }) =>
+      it.value === 'Ended' && it.context.id === id;
+    const status = await site.until((it) => it.allocations.some(isEnded(first!.request.id)), 30);
+    expect(status.allocations.find((it) => it.context.id === second!.request.id)?.value).to.equal('Busy');
+    expect([...cluster.submissions.values()].filter((it) => it > 1)).to.deep.equal([]);
+  });
+
   it('freezes while the engine gives no answer: nothing ends, nothing is submitted', async () => {
     const site = new Site({ runs: 400 }, { max: 4 });
     for (let n = 0; n < 4; n += 1) await site.round();

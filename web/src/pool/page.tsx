@@ -9,6 +9,7 @@ import { here } from '../parts/here.ts';
 import { Stat } from '../parts/stat.tsx';
 import { StatusFilter } from '../parts/table.tsx';
 import { count } from '../parts/time.tsx';
+import { Budgets } from './budgets.tsx';
 import { Capacity } from './capacity.tsx';
 import { Gantt } from './gantt.tsx';
 import { RunnerTable } from './runner-table.tsx';
@@ -33,6 +34,7 @@ export function RunnersPage({ query }: { query: URLSearchParams }) {
       <Failure what="The pool could not be read." detail={pool.error} />
       {pool.data === undefined && pool.error === undefined && <Waiting what="Reading the pool" />}
       {pool.data !== undefined && runners.length === 0 && <NoRunners />}
+      <Budgets />
       <SiteResources pools={pool.data?.siteResources ?? []} />
       {runners.length > 0 && (
         <>

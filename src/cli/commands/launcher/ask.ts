@@ -19,7 +19,15 @@ import { loadStudy } from '../../study/check-study.ts';
 import { connect, endpointOption } from '../../options.ts';
 import { note, write, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
-import { configOption, launcherSetup, queueNamed, stateOption, type LauncherFlags } from './setup.ts';
+import {
+  configOption,
+  launcherSetup,
+  queueNamed,
+  stateOption,
+  trustOption,
+  untrusted,
+  type LauncherFlags,
+} from './setup.ts';
 
 /** The id in scripts and checks, which belongs to no allocation. */
 const EXAMPLE_ID = 'example00000';
@@ -54,6 +62,7 @@ export function checkCommand(): Command {
     .addOption(configOption())
     .addOption(stateOption())
     .addOption(endpointOption())
+    .addOption(trustOption())
     .action(check);
 }
 
@@ -76,6 +85,8 @@ async function check(flags: CheckFlags): Promise<void> {
   const fits = { ...config, queues: fitting };
   for (const it of loopbackFaults(fits)) await say(it);
   for (const it of await checkCoordinator({ config: fits, coordinator, clock: systemClock })) await say(it);
+  const refused = await untrusted(flags, fits);
+  if (refused !== undefined) await say({ queue: 'coordinator', isFault: true, message: refused });
   if (flags.probe === true) await probeAll(fitting, flags, coordinator);
   if (fitting.length === 0) {
     throw new Failure(

@@ -4,16 +4,27 @@ import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
 import { makeDirectory } from '../../../base/directories.ts';
 import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
+import { refusingOpen } from '../../../launcher/check/open-coordinator.ts';
 import { coordinatorPort, reportOf } from '../../../launcher/loop/coordinator.ts';
 import { Launcher, messageOf } from '../../../launcher/loop/launcher.ts';
 import type { LauncherLog } from '../../../launcher/loop/ports.ts';
 import type { LauncherStatus } from '../../../launcher/loop/status.ts';
 import { ProblemLog } from '../../../launcher/problem-log.ts';
 import { inboxOf, storePath, writeStatus } from '../../../launcher/state-folder.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { Failure } from '../../failure.ts';
 import { connect, endpointOption } from '../../options.ts';
 import { note, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
-import { configOption, launcherSetup, stateFolderOf, stateOption, type LauncherFlags } from './setup.ts';
+import {
+  configOption,
+  launcherSetup,
+  stateFolderOf,
+  stateOption,
+  trustOption,
+  untrusted,
+  type LauncherFlags,
+} from './setup.ts';
 
 interface RunFlags extends LauncherFlags {
   once?: boolean;
@@ -26,6 +37,7 @@ export function runCommand(): Command {
     .addOption(configOption())
     .addOption(stateOption())
     .addOption(endpointOption())
+    .addOption(trustOption())
     .option('--once', 'one round, then end')
     .option('--dry-run', 'one round that only decides and prints: nothing is submitted, stopped or written')
     .action(run);
@@ -34,6 +46,8 @@ export function runCommand(): Command {
 async function run(flags: RunFlags): Promise<void> {
   const { config, engines } = await launcherSetup(flags);
   const client = await connect({ endpoint: config.endpoint });
+  const refused = await untrusted(flags, config);
+  if (refused !== undefined) throw new Failure(EXIT.configuration, refused);
   const folder = stateFolderOf(flags);
   makeDirectory(folder);
   chmodSync(folder, 0o700);
@@ -50,7 +64,7 @@ async function run(flags: RunFlags): Promise<void> {
     const launcher = await Launcher.open({
       config,
       engines,
-      coordinator: coordinatorPort(client),
+      coordinator: refusingOpen(coordinatorPort(client), () => untrusted(flags, config)),
       store,
       clock: systemClock,
       inbox: isDryRun

@@ -2,6 +2,9 @@
 import { dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
+import { Client } from '../../../client/client.ts';
+import { openCoordinatorFault } from '../../../launcher/check/open-coordinator.ts';
+import { otherUsers } from '../../../launcher/check/other-users.ts';
 import { readLauncherConfig } from '../../../launcher/config/read-config.ts';
 import type { LauncherConfig, QueueConfig } from '../../../launcher/settings.ts';
 import type { Engine } from '../../../launcher/engine.ts';
@@ -20,6 +23,7 @@ export interface StateFlags {
 
 export interface LauncherFlags extends StateFlags {
   endpoint?: string;
+  trustOpenCoordinator?: boolean;
 }
 
 /** One folder for all commands: the launcher runs in it, and the others read it and leave commands in it. */
@@ -35,6 +39,22 @@ export const stateOption = (): Option =>
     '--state-dir <dir>',
     `where the launcher keeps its allocations (default: ${STATE_FOLDER} beside the configuration)`,
   ).env('SVC_LAUNCHER_STATE');
+
+export const trustOption = (): Option =>
+  new Option(
+    '--trust-open-coordinator',
+    'start runners for a coordinator without tokens also where other users reach it: they can execute programs under this account',
+  );
+
+/** Why no runners of Slurm or ssh may be started for the coordinator; undefined: they may. */
+export async function untrusted(
+  { trustOpenCoordinator }: LauncherFlags,
+  config: LauncherConfig,
+): Promise<string | undefined> {
+  if (trustOpenCoordinator === true) return undefined;
+  const client = new Client({ endpoint: config.endpoint });
+  return openCoordinatorFault({ config, askWithoutToken: () => client.demand(), otherUsers });
+}
 
 /** The state folder as a whole path. The configuration file is not read. */
 export const stateFolderOf = ({ config, stateDir = '' }: StateFlags): string =>

@@ -33,6 +33,7 @@ import { INTERPRETERS, type Interpreter } from '../../../base/interpreters/inter
 import { optimizeLater } from '../../../base/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
+import { budgetOption } from '../../budget-option.ts';
 import { resourceOption } from '../../resource-option.ts';
 import { hooksOf, LOG_LEVELS, openLog, type LogLevel } from './log.ts';
 import { INT32_MAX } from '../../../contract/limits.ts';
@@ -59,6 +60,7 @@ interface ServeFlags extends PortFlags, ObjectStoreFlags, NotifyFlags, AccessFla
   retainDays?: number;
   quarantine?: boolean;
   resource?: Record<string, number>;
+  budget?: ReadonlyMap<string, number>;
   interpreter: Interpreter;
   logLevel: LogLevel;
 }
@@ -88,6 +90,7 @@ export function serveCommand(): Command {
       integerBetween(1, 36_500),
     )
     .addOption(resourceOption())
+    .addOption(budgetOption())
     .option('--quarantine', 'give a runner whose attempts fail more than those of others no new work for an hour')
     .addOption(
       new Option('--interpreter <logic>', 'how the state machines run: compiled, or by XState itself, which is slower')
@@ -211,7 +214,7 @@ class Running {
 }
 
 function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<CoordinatorOptions> {
-  const { maxRetries, retainDays, quarantine = false, interpreter, dataDir, resource } = flags;
+  const { maxRetries, retainDays, quarantine = false, interpreter, dataDir, resource, budget } = flags;
   const objectStore = objectStoreOf(flags, process.env);
   const notifications = notificationsOf(flags, ownUrl);
   return {
@@ -226,6 +229,7 @@ function settingsOf(flags: ServeFlags, ownUrl: () => string): Partial<Coordinato
     quarantine,
     interpreter,
     ...(resource === undefined ? {} : { resources: resource }),
+    ...(budget === undefined ? {} : { budgets: budget }),
     ...(retainDays === undefined ? {} : { retainMs: retainDays * 86_400_000 }),
   };
 }

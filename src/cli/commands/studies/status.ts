@@ -24,6 +24,7 @@ import { failureLines, verdictLines, precisionLines } from '../../study/answer-t
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, tookSecs } from '../../progress/outcome.ts';
 import { paint, statusTone } from '../../terminal/colour.ts';
+import { budgetText } from '../../../domain/budgets/budget-text.ts';
 import { poolText } from '../../../domain/counted/counts.ts';
 import { poolLine } from '../pool/runners.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -151,6 +152,7 @@ const reusedRuns = ({ reused_jobs: count }: Batch): string | undefined =>
 
 async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   const pool = await client.runners();
+  const { budgets } = await client.budgets();
   const open: Batch[] = [];
   for await (const batch of client.batches({ status: ['Pending', 'Running'] })) open.push(batch);
   const explained: { status: BatchStatusResponse; lines: string[] }[] = [];
@@ -160,11 +162,17 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
   }
   if (flags.output === 'json') {
     const { runners: _, ...counts } = pool;
-    return writeJson({ endpoint: client.endpoint, ...counts, open_batches: open });
+    return writeJson({
+      endpoint: client.endpoint,
+      ...counts,
+      ...(budgets.length > 0 && { budgets }),
+      open_batches: open,
+    });
   }
   await writeLine(`coordinator  ${client.endpoint}`);
   await writeLine(`runners      ${pool.runners.length === 0 ? 'none has registered' : poolLine(pool)}`);
   for (const it of pool.site_resources ?? []) await writeLine(`resource     ${poolText(it)}`);
+  for (const it of budgets) await writeLine(`budget       ${printable(budgetText(it))}`);
   await writeLine(`studies      ${open.length === 0 ? 'none open' : `${open.length} open`}`);
   for (const { status, lines } of explained) {
     const { batch, jobs_by_status: counts } = status;

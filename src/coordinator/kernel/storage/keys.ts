@@ -47,6 +47,8 @@ export const keys = {
   runner: (id: string) => `!runner!${id}`,
   /** Exists while a touched job is Pending. */
   requeue: (jobId: Uuid) => `!requeue!${jobId}`,
+  /** The core time of an owner by day. */
+  budget: (owner: string) => `!budget!${owner}`,
   /** An event of a study for one receiver. */
   notification: (id: string) => `!notification!${id}`,
   /** Exists while records of a deleted batch are left. */

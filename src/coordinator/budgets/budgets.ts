@@ -1,0 +1,168 @@
+/**
+ * Budgets of core hours per owner and UTC day. The core time of an attempt is added to the record of its owner in the turn that ends it, so that
+ * neither a crash nor a restart loses or repeats any; running attempts are added up each second. An owner whose budget is used gets no
+ * further runs until the next day; runs that have started continue.
+ */
+import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { BudgetList, DayUse, OwnerBudget } from '../../contract/types.ts';
+import { charged, coreHours, coreMsWithin, DAY_MS, dayOf } from '../../domain/budgets/day-use.ts';
+import { batchIdOf } from '../../domain/ids.ts';
+import { stateOf, type Directory } from '../kernel/actors/directory.ts';
+import { allOf, idOf, keys } from '../kernel/storage/keys.ts';
+import type { Store } from '../kernel/storage/store.ts';
+import type { Turn } from '../kernel/turn/turn.ts';
+
+/** The limit of every owner without one of its own. */
+export const EVERY_OWNER = '*';
+/** Studies without an owner share a budget. */
+const nameOf = (owner: string | undefined): string => owner ?? '';
+
+interface BudgetParts {
+  store: Pick<Store, 'snapshot'>;
+  clock: Pick<Clock, 'now'>;
+  directory: Pick<Directory, 'jobs' | 'state'>;
+  /** Called for each owner whose runs may start no more, or again. */
+  changed: (owner: string | undefined) => void;
+}
+
+/** A run that requests no cores counts as one: it has a slot. */
+const countedMilli = ({ cpuMilli }: { cpuMilli: number }): number => (cpuMilli === 0 ? 1_000 : cpuMilli);
+
+/** The change of an owner in a turn that is not committed to memory yet. */
+type Pending = Map<string, DayUse>;
+
+type EndOfAttempt = (JobRequeued | JobEnded) & { startedAtMs: number };
+
+const endsAttempt = (fact: Fact): fact is EndOfAttempt =>
+  (fact.type === 'job.requeued' || (fact.type === 'job.ended' && fact.reused !== true)) &&
+  fact.from === 'Running' &&
+  fact.startedAtMs !== undefined;
+
+export class Budgets {
+  readonly #limits: ReadonlyMap<string, number>;
+  readonly #parts: BudgetParts;
+  readonly #uses = new Map<string, DayUse>();
+  readonly #exhausted = new Set<string>();
+  #pending: Pending = new Map();
+
+  /** @param limits core hours of a day by owner; `*`: of each owner without an own one. */
+  constructor(limits: ReadonlyMap<string, number>, parts: BudgetParts) {
+    this.#limits = limits;
+    this.#parts = parts;
+  }
+
+  /** True when no further run of the owner may start. */
+  readonly isUsed = (owner: string | undefined): boolean =>
+    this.#exhausted.has(nameOf(owner)) || this.#limitOf(nameOf(owner)) === 0;
+
+  async restore(): Promise<void> {
+    const view = this.#parts.store.snapshot();
+    try {
+      for await (const chunk of view.entries(allOf('budget'))) {
+        for (const [key, record] of chunk) this.#uses.set(idOf(key), JSON.parse(record) as DayUse);
+      }
+    } finally {
+      await view.close();
+    }
+    this.tick(this.#parts.clock.now());
+  }
+
+  /** Adds the core time of the attempts that this turn ends to the records of their owners, in the same commit. */
+  charge(facts: readonly Fact[], turn: Turn): void {
+    this.#pending = new Map();
+    for (const fact of facts) {
+      if (!endsAttempt(fact)) continue;
+      const context = turn.state('batch', fact.batchId)?.context;
+      if (context === undefined) continue;
+      const owner = nameOf(context.owner);
+      const use = this.#pending.get(owner) ?? this.#uses.get(owner) ?? {};
+      const time = { cpuMilli: countedMilli(context), fromMs: fact.startedAtMs, toMs: fact.now };
+      this.#pending.set(owner, charged(use, time));
+    }
+    for (const [owner, use] of this.#pending) turn.put(keys.budget(owner), JSON.stringify(use));
+  }
+
+  /** The turn can no longer be rolled back. */
+  completed(): void {
+    for (const [owner, use] of this.#pending) this.#uses.set(owner, use);
+    this.#pending.clear();
+  }
+
+  /** Adds up, and reports the owners whose runs may start no more, or again: after midnight, or when the limit was raised. */
+  tick(now: number): void {
+    const running = this.#runningOf(now);
+    for (const owner of new Set([...this.#uses.keys(), ...running.keys(), ...this.#exhausted])) {
+      const limit = this.#limitOf(owner);
+      const isUsed = limit !== undefined && coreHours(this.#todayOf(owner, running, now)) >= limit;
+      if (isUsed === this.#exhausted.has(owner)) continue;
+      if (isUsed) this.#exhausted.add(owner);
+      else this.#exhausted.delete(owner);
+      this.#parts.changed(owner === '' ? undefined : owner);
+    }
+  }
+
+  /** @param of the owner to show; absent: all of them. */
+  shown(of?: string): BudgetList {
+    const now = this.#parts.clock.now();
+    const running = this.#runningOf(now);
+    const own = [...this.#limits.keys()].filter((it) => it !== EVERY_OWNER);
+    const used = [...this.#uses.keys()].filter((it) => this.#todayOf(it, running, now) > 0);
+    const names = of === undefined ? new Set([...own, ...used, ...running.keys()]) : [of];
+    return {
+      resets_at: new Date((dayOf(now) + 1) * DAY_MS).toISOString(),
+      budgets: [...names].sort().map((it) => this.#shownOf(it, running, now)),
+    };
+  }
+
+  #shownOf(owner: string, running: ReadonlyMap<string, number>, now: number): OwnerBudget {
+    return {
+      ...(owner === '' ? {} : { owner }),
+      limit_core_hours: this.#limitOf(owner) ?? null,
+      used_core_hours: coreHours(this.#todayOf(owner, running, now)),
+      is_used: this.isUsed(owner),
+    };
+  }
+
+  readonly #limitOf = (owner: string): number | undefined => this.#limits.get(owner) ?? this.#limits.get(EVERY_OWNER);
+
+  #todayOf(owner: string, running: ReadonlyMap<string, number>, now: number): number {
+    return (this.#uses.get(owner)?.[dayOf(now)] ?? 0) + (running.get(owner) ?? 0);
+  }
+
+  /** The core time of running attempts today, by owner, in time proportional to the active runs. */
+  #runningOf(now: number): Map<string, number> {
+    const { directory } = this.#parts;
+    const day = dayOf(now);
+    const sums = new Map<string, number>();
+    for (const activation of directory.jobs.values()) {
+      const { value, context } = stateOf(activation);
+      if (value !== 'Running' || context.startedAtMs === undefined) continue;
+      const owner = nameOf(directory.state('batch', batchIdOf(activation.id))?.context.owner);
+      const time = { cpuMilli: countedMilli(context), fromMs: context.startedAtMs, toMs: now };
+      sums.set(owner, (sums.get(owner) ?? 0) + coreMsWithin(time, day));
+    }
+    return sums;
+  }
+}
+
+/** @param parts returns those that an owner concerns whose runs may start no more, or again. */
+export const openBudgets = (
+  limits: ReadonlyMap<string, number> | undefined,
+  tools: Omit<BudgetParts, 'changed'>,
+  parts: () => { scheduler: { reviewOwner(owner: string | undefined): void }; pendingPolls: { schedule(): void } },
+): Budgets | undefined =>
+  limits &&
+  new Budgets(limits, {
+    ...tools,
+    changed: (owner) => {
+      parts().scheduler.reviewOwner(owner);
+      parts().pendingPolls.schedule();
+    },
+  });
+
+/** The budgets of a coordinator; none without a limit. `owner`: shows this one alone; absent: all. */
+export function budgets(parts: { budgets: Budgets | undefined; clock: Clock }, owner?: string): BudgetList {
+  if (parts.budgets !== undefined) return parts.budgets.shown(owner);
+  return { resets_at: new Date((dayOf(parts.clock.now()) + 1) * DAY_MS).toISOString(), budgets: [] };
+}
