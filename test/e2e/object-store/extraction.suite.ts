@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';
-import { jobId, runIdOf } from '../../../src/domain/ids.ts';
+import { runIdOf } from '../../../src/domain/ids.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import { Client, type Job, type Uuid } from '../../../src/client/client.ts';
 import type { Pool } from '../../support/pool.ts';
@@ -24,18 +24,16 @@ const DERIVED = [{ name: 'apogee', take: 'max' as const, telemetry: 'z' }];
 /** Every sample of each run is stored. */
 const EVERY_SAMPLE = { telemetry: { ...STORAGE.config.telemetry, sampling_rate_hz: 0 } };
 
+const placeOf = (batch: Uuid): string => `team a/x/${batch}/`;
 /** Removes the files of a run from the store. */
-async function removeFiles(client: Client, store: ObjectStore, batch: Uuid, run: number): Promise<void> {
-  const { telemetry_data: address = '' } = await client.jobResult(jobId(batch, run));
-  const key = String(address).slice(`s3://${BUCKET}/`.length);
-  await store.removeBelow(BUCKET, key.slice(0, key.lastIndexOf('/') + 1));
-}
+const removeFiles = (store: ObjectStore, batch: Uuid, run: number): Promise<void> =>
+  store.removeBelow(BUCKET, `${placeOf(batch)}${String(run)}/`);
 
 /** The results of a study, and the objects of its runs. */
 async function digest(client: Client, store: ObjectStore, batch: Uuid): Promise<string> {
   const hash = createHash('sha256');
   for await (const it of client.batchResults(batch)) hash.update(JSON.stringify(it));
-  for (const it of await store.list(BUCKET, `team a/x/${batch}/`, 1e6)) hash.update(JSON.stringify(it));
+  for (const it of await store.list(BUCKET, placeOf(batch), 1e6)) hash.update(JSON.stringify(it));
   return hash.digest('hex');
 }
 
@@ -51,7 +49,7 @@ export async function extractsFromStore(pool: Pool, store: ObjectStore): Promise
   const batch = await pool.submit('throw', {}, { runs: RUNS, config: EVERY_SAMPLE });
   for (let run = 0; run < RUNS; run += 1) await untilUploaded(pool.client, await pool.until(batch, ['Completed'], run));
   await first.end('SIGTERM');
-  await removeFiles(pool.client, store, batch, GONE);
+  await removeFiles(store, batch, GONE);
 
   // Another machine, which has none of the files.
   pool.site.startApart('b', pool.url, ['--entrypoint', THROW]);
@@ -86,7 +84,7 @@ export async function executesFromStore(pool: Pool, store: ObjectStore): Promise
   }
   await first.end('SIGTERM');
   rmSync(join(pool.site.folder, 'a'), { recursive: true });
-  await removeFiles(pool.client, store, batch, 3);
+  await removeFiles(store, batch, 3);
   const before = await digest(pool.client, store, batch);
 
   start('b');
@@ -153,12 +151,19 @@ export async function extractsThroughKills(server: S3Server, runs: number, goneR
     const submission = study({ runs, maxRetries: 0, config: EVERY_SAMPLE });
     const { batch_id: batch } = await client.submit(submission);
     const parents = await over(batch);
-    for (const job of parents) await untilUploaded(client, job);
+    // On a busy machine a simulation may give up before its telemetry is connected: such a run has no file.
+    const sampled: number[] = [];
+    for (const job of parents)
+      if ((await untilUploaded(client, job)).telemetry_data !== null) sampled.push(runIdOf(job.id));
+    expect(sampled.length).to.be.above(runs / 2);
     expect(new Set(parents.map((it) => it.assigned_runner))).to.deep.equal(new Set(['a', 'b']));
     for (const it of firsts) await it.end('SIGTERM');
     for (const id of ['a', 'b']) rmSync(join(site.folder, id), { recursive: true });
-    const gone = Array.from({ length: goneRuns }, (_, at) => Math.floor(((at + 0.5) * runs) / goneRuns));
-    for (const run of gone) await removeFiles(client, store, batch, run);
+    const gone = Array.from(
+      { length: goneRuns },
+      (_, at) => sampled[Math.floor(((at + 0.5) * sampled.length) / goneRuns)]!,
+    );
+    for (const run of gone) await removeFiles(store, batch, run);
     const before = await digest(client, store, batch);
 
     const { batch_id: x1 } = await client.changes.extract(batch, { derived: DERIVED });
@@ -179,13 +184,19 @@ export async function extractsThroughKills(server: S3Server, runs: number, goneR
     for (const { id } of jobs) {
       const { attempts } = await client.jobHistory(id);
       if (done.has(id)) expect(attempts, 'no run that had ended is repeated').to.have.length(1);
-      if (!gone.includes(runIdOf(id)))
-        expect((await client.jobResult(id)).metadata['apogee']).to.be.closeTo(APOGEE, 1e-3);
+      if (gone.includes(runIdOf(id))) continue;
+      const { apogee } = (await client.jobResult(id)).metadata;
+      if (sampled.includes(runIdOf(id))) expect(apogee).to.be.closeTo(APOGEE, 1e-3);
+      else expect(apogee).to.equal(undefined);
     }
     const { extractions } = await client.changes.extractions(batch);
     expect(extractions[0]?.without_files).to.deep.include({ runs: gone.length, run_ids: gone.join(',') });
     const { table } = await client.analysis.tablePage(batch, {});
-    expect(table.rows[0]?.['outputs.x1.apogee']).to.be.closeTo(APOGEE, 1e-3);
+    for (const row of table.rows) {
+      const run = Number(row['run_id']);
+      const isKnown = sampled.includes(run) && !gone.includes(run);
+      expect(row['outputs.x1.apogee'] !== null, `run ${String(run)} in the table`).to.equal(isKnown);
+    }
     expect(await digest(client, store, batch)).to.equal(before);
     for (const id of ['c', 'd']) expect(leftOf(join(site.folder, id)), id).to.deep.equal([]);
   } finally {
