@@ -6,6 +6,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';
+import { appendRun, textOf, type RunRange } from '../../../src/domain/runs/run-ranges.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import { Client, type Job, type Uuid } from '../../../src/client/client.ts';
 import type { Pool } from '../../support/pool.ts';
@@ -36,6 +37,12 @@ async function digest(client: Client, store: ObjectStore, batch: Uuid): Promise<
   for (const it of await store.list(BUCKET, placeOf(batch), 1e6)) hash.update(JSON.stringify(it));
   return hash.digest('hex');
 }
+
+const rangesOf = (runs: readonly number[]): string => {
+  const ranges: RunRange[] = [];
+  for (const run of runs) appendRun(ranges, run);
+  return ranges.map(textOf).join(',');
+};
 
 const leftOf = (folder: string): string[] =>
   existsSync(folder)
@@ -190,7 +197,7 @@ export async function extractsThroughKills(server: S3Server, runs: number, goneR
       else expect(apogee).to.equal(undefined);
     }
     const { extractions } = await client.changes.extractions(batch);
-    expect(extractions[0]?.without_files).to.deep.include({ runs: gone.length, run_ids: gone.join(',') });
+    expect(extractions[0]?.without_files).to.deep.include({ runs: gone.length, run_ids: rangesOf(gone) });
     const { table } = await client.analysis.tablePage(batch, {});
     for (const row of table.rows) {
       const run = Number(row['run_id']);
