@@ -10,7 +10,9 @@ import type { Access, Principal } from './security/auth.ts';
 import type { Action, Audit } from './security/audit/audit.ts';
 import { requireOwn } from './security/permissions.ts';
 import { Application, type Context, type Middleware } from './application.ts';
-import { bodyReaders, digestOf, readRawBody, type BodyLimits, type BodyReader } from './request/body.ts';
+import { bodyReaders, digestOf, readRawBody, type BodyReader, type Room } from './request/body.ts';
+import { BodyBudget } from './request/body-budget.ts';
+import type { HttpLimits } from './limits.ts';
 import { makeCursor } from './request/cursor.ts';
 import { matchesTag } from '../base/entity-tag.ts';
 import { apiDescription } from './openapi.ts';
@@ -65,7 +67,7 @@ export interface HttpLog {
 export interface AppOptions {
   coordinator: CoordinatorApi;
   log: HttpLog;
-  limits: BodyLimits & { runsPerBatch: number };
+  limits: HttpLimits;
   origins: OriginRules;
   service: Service;
   /** Called for every answered request with operation (`none`: unknown address), status and duration. */
@@ -153,11 +155,15 @@ const namingAnswer: Middleware = (ctx, next) => {
 };
 
 /** The parts that all routes share. */
-interface Serving extends AppOptions, Stop {}
+interface Serving extends AppOptions, Stop {
+  bodies: BodyBudget;
+}
 
 /** Returns the function that makes the handler of a route. */
 function servingOf(app: AppOptions): (route: Route) => Middleware {
-  const options: Serving = { ...app, waiting: new Set() };
+  const { bodiesBytes: bytes, bodyWaitMs: waitMs } = app.limits;
+  const bodies = new BodyBudget({ bytes, waitMs, clock: app.clock });
+  const options: Serving = { ...app, waiting: new Set(), bodies };
   options.stopping.addEventListener('abort', () => options.waiting.forEach((abandon) => abandon()), { once: true });
   const readers = bodyReaders(options.limits);
   return (route) => {
@@ -199,11 +205,14 @@ async function serve(ctx: Context, served: ServedRoute, options: Serving): Promi
   const coordinator = await forClient(options.coordinator, route, principal, id);
   const query = readQuery(ctx.querystring, route.query ?? NO_QUERY);
   const listing = served.isListing ? listingName(ctx.path, query) : '';
+  const client = principal?.tokenId ?? ctx.req.socket.remoteAddress ?? '';
+  const room: Room = (wanted) => options.bodies.take({ client, bytes: wanted, response: ctx.res });
   const { text, value } = await readBody(ctx, route, reader, {
     maxRuns: options.limits.runsPerBatch,
     share: options.coordinator.share,
+    room,
   });
-  const bytes = route.bodyBytes === undefined ? NO_BYTES : await readRawBody(ctx, route.bodyBytes);
+  const bytes = route.bodyBytes === undefined ? NO_BYTES : await readRawBody(ctx, route.bodyBytes, room);
   requireOwnRunner(principal, route, id, value);
   const call: Call = {
     id,

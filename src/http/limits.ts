@@ -6,6 +6,10 @@ import { SMALL_BYTES, type BodyLimits } from './request/body.ts';
 import { LIMITS } from '../contract/limits.ts';
 
 export interface HttpLimits extends BodyLimits {
+  /** Bytes of all bodies over 64 KiB that are received and handled at once. */
+  bodiesBytes: number;
+  /** How long such a body waits for others. */
+  bodyWaitMs: number;
   /** Most runs of one study. */
   runsPerBatch: number;
   /** Time limit for the headers of a request. */
@@ -22,6 +26,8 @@ export interface HttpLimits extends BodyLimits {
 export const DEFAULT_LIMITS: HttpLimits = {
   submissionBytes: 16 * 1024 * 1024,
   reportsBytes: 64 * 1024 * 1024,
+  bodiesBytes: 256 * 1024 * 1024,
+  bodyWaitMs: 10_000,
   // An answer about a study of this size holds less than 1.5 GB of memory.
   runsPerBatch: 10_000_000,
   headersTimeoutMs: 10_000,

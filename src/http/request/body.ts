@@ -39,6 +39,8 @@ export interface BodyReader {
    * @throws SimbatchError `malformed-body`, `unsupported-media-type`, `body-too-large`
    */
   expects(ctx: Context, optional: boolean): boolean;
+  /** The bytes of the body as its request declares them; the limit, where they are not declared or those of a compressed body. */
+  mostBytes(ctx: Context): number;
   /**
    * Returns the text of a body that has arrived together with its head, as small ones do; undefined for any other, of which nothing has
    * been read. A reader of streams listens to four events. Call it a microtask after the request: the parser hands over the head
@@ -61,8 +63,14 @@ export function bodyReaders(limits: BodyLimits): Record<'submission' | 'reports'
   };
 }
 
-/** Reads a body of any bytes; an absent one is empty. @throws SimbatchError `unsupported-media-type`, `body-too-large` */
-export async function readRawBody(ctx: Context, limit: number): Promise<Uint8Array> {
+/** Waits until a body of so many bytes may be read; returns the function that says that it is handled. */
+export type Room = (bytes: number) => Promise<() => void>;
+
+/**
+ * Reads a body of any bytes; an absent one is empty.
+ * @throws SimbatchError `unsupported-media-type`, `body-too-large`, `unavailable`
+ */
+export async function readRawBody(ctx: Context, limit: number, room: Room): Promise<Uint8Array> {
   const { 'content-length': declared, 'content-type': type } = ctx.req.headers;
   if (declared === '0') return new Uint8Array(0);
   if (type !== undefined && type !== 'application/octet-stream') {
@@ -73,7 +81,15 @@ export async function readRawBody(ctx: Context, limit: number): Promise<Uint8Arr
     );
   }
   if (Number(declared) > limit) throw tooLarge(limit);
+  const bytes = mostBytes(ctx, limit);
+  // Until the answer has been sent.
+  if (bytes > SMALL_BYTES) await room(bytes);
   return Buffer.concat(await piecesOf(ctx, limit));
+}
+
+function mostBytes(ctx: Context, limit: number): number {
+  const { 'content-length': declared, 'content-encoding': coding } = ctx.req.headers;
+  return declared === undefined || coding !== undefined ? limit : Number(declared);
 }
 
 async function piecesOf(ctx: Context, limit: number): Promise<Buffer[]> {
@@ -128,6 +144,7 @@ function bodyReader(limit: number): BodyReader {
       if (Number(declared) > limit) throw tooLarge(limit);
       return true;
     },
+    mostBytes: (ctx) => mostBytes(ctx, limit),
     arrived(ctx) {
       const { 'content-length': declared, 'content-encoding': coding } = ctx.req.headers;
       const length = Number(declared);

@@ -2,11 +2,19 @@
 import type { Context } from '../application.ts';
 import { isBatchId, isJobId } from '../../domain/ids.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { decoded, NO_BODY, parseBody, type BodyReader, type ReadBody } from './body.ts';
+import { decoded, NO_BODY, parseBody, SMALL_BYTES, type BodyReader, type ReadBody, type Room } from './body.ts';
 import { faultsInSlices, isLong, parseBodyInSlices } from './sliced-body.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { readCursor } from './cursor.ts';
-import { PATH_PARAMETERS, pathParameter, type Call, type PathParameter, type Query, type Route } from '../route.ts';
+import {
+  PATH_PARAMETERS,
+  pathParameter,
+  type Call,
+  type PathParameter,
+  type Query,
+  type Route,
+  type RouteBody,
+} from '../route.ts';
 import { RUNNER_ID_PATTERN } from '../../contract/patterns.ts';
 import type { Fault } from '../../contract/types.ts';
 import { schemaFaults } from '../../contract/validation/validate.ts';
@@ -64,22 +72,49 @@ export function readFilePath(ctx: Context): string {
   }
 }
 
+export interface BodyReading {
+  maxRuns: number;
+  share: EventLoopShare;
+  /** Of the budget of long bodies. */
+  room: Room;
+}
+
 /**
  * Reads and validates the body of a request; empty for a route without a body.
- * @throws SimbatchError `malformed-body`, `unsupported-media-type`, `body-too-large`, `invalid-request` with all faults
+ * @throws SimbatchError `malformed-body`, `unsupported-media-type`, `body-too-large`, `invalid-request` with all faults; `unavailable` when too many
+ * others send long bodies
  */
 export async function readBody(
   ctx: Context,
-  { body }: Route,
+  route: Route,
   reader: BodyReader | undefined,
-  { maxRuns, share }: { maxRuns: number; share: EventLoopShare },
+  reading: BodyReading,
 ): Promise<ReadBody> {
+  const { body } = route;
   if (body === undefined || reader === undefined) return NO_BODY;
-  const { optional = false, study = false, schema } = body;
-  if (!reader.expects(ctx, optional)) return NO_BODY;
+  if (!reader.expects(ctx, body.optional ?? false)) return NO_BODY;
   await aMicrotask;
-  const { items, sliced = false } = body;
-  let text = reader.arrived(ctx);
+  const text = reader.arrived(ctx);
+  const bytes = reader.mostBytes(ctx);
+  if (text !== undefined || bytes <= SMALL_BYTES) return valueOf(ctx, body, reader, reading, text);
+  const release = await reading.room(bytes);
+  try {
+    return await valueOf(ctx, body, reader, reading, text);
+  } finally {
+    // A long list is handled in slices and counts until its answer; other requests may wait for their answers for long.
+    if (body.items === undefined) release();
+  }
+}
+
+async function valueOf(
+  ctx: Context,
+  body: RouteBody,
+  reader: BodyReader,
+  { maxRuns, share }: BodyReading,
+  arrived: string | undefined,
+): Promise<ReadBody> {
+  const { optional = false, study = false, schema, items, sliced = false } = body;
+  let text = arrived;
   if (text === undefined && (sliced || items !== undefined)) {
     const pieces = await reader.pieces(ctx);
     if (isLong(pieces)) {
