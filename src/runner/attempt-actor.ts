@@ -1,5 +1,8 @@
-/** The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. */
-import { createActor, type Actor } from 'xstate';
+/**
+ * The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. It is the machine's compiled
+ * transitions alone, without XState's actor around them: the attempt has no children, timers or listeners, and a short run would pay for them.
+ */
+import type { AnyActorScope, SnapshotFrom } from 'xstate';
 import { compiledMachine } from '../base/interpreters/compiled-machine.ts';
 import { attemptMachine } from '../../machines/attempt.ts';
 import type { AttemptContext, AttemptEvent, AttemptState, KillCause } from '../../machines/attempt.ts';
@@ -7,27 +10,28 @@ import type { AttemptRef } from '../contract/types.ts';
 import type { Log } from './log.ts';
 
 const ATTEMPT_LOGIC = compiledMachine(attemptMachine);
+/** The machine emits no facts. */
+const SCOPE = { emit: () => {} } as unknown as AnyActorScope;
+
+type Snapshot = SnapshotFrom<typeof attemptMachine>;
 
 export class AttemptActor {
   readonly ref: AttemptRef;
-  readonly #actor: Actor<typeof attemptMachine>;
+  #snapshot: Snapshot;
   readonly #log: Log;
 
   constructor({ job_id, attempt }: AttemptRef, log: Log) {
     this.ref = { job_id, attempt };
     this.#log = log;
-    this.#actor = createActor(ATTEMPT_LOGIC, { input: { jobId: job_id, attempt } });
-    // An error is thrown by `send`; without an observer XState would throw it from a timer too.
-    this.#actor.subscribe({ error: () => {} });
-    this.#actor.start();
+    this.#snapshot = ATTEMPT_LOGIC.getInitialSnapshot(SCOPE, { jobId: job_id, attempt });
   }
 
   get state(): AttemptState {
-    return this.#actor.getSnapshot().value;
+    return this.#snapshot.value;
   }
 
   get context(): AttemptContext {
-    return this.#actor.getSnapshot().context;
+    return this.#snapshot.context;
   }
 
   get killedFor(): KillCause | undefined {
@@ -41,11 +45,10 @@ export class AttemptActor {
 
   /** Returns false when the state does not take the event; then nothing changed. */
   send(event: AttemptEvent): boolean {
-    const before = this.#actor.getSnapshot();
-    this.#actor.send(event);
-    const after = this.#actor.getSnapshot();
+    const before = this.#snapshot;
+    const after = ATTEMPT_LOGIC.transition(before, event, SCOPE);
     if (after === before) return false;
-    if (after.status === 'error') throw after.error;
+    this.#snapshot = after;
     this.#log.debug(`attempt ${before.value} -> ${after.value}`, { ...this.ref, event: event.type });
     return true;
   }
