@@ -10,7 +10,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { PrecisionReached, ReportedResult, RequirementVerdict, Uuid, Verdict } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { designMethod } from '../../domain/study/design-method.ts';
-import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
+import { decodeBatch, isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import type { Store } from '../kernel/storage/store.ts';
@@ -70,9 +70,15 @@ export class Judgements {
     if (record?.verdicts !== undefined) return;
     const entry = this.#open(state, record);
     if (entry === undefined) return;
-    entry.isEnded = isTerminal(state.value);
+    entry.isEnded = this.#hasEnded(batchId);
     this.#readings = this.#readings.then(() => this.#read(entry)).catch((error: unknown) => this.#failed(error));
     this.#track(this.#readings);
+  }
+
+  /** Whether the end of a batch is on disk. In memory it may come before the records of its last runs, which would be missing for ever. */
+  #hasEnded(batchId: Uuid): boolean {
+    const record = this.#parts.store.get(keys.batch(batchId));
+    return record !== undefined && isTerminal(decodeBatch(record).value);
   }
 
   /** Takes the facts of a group that is on disk. */

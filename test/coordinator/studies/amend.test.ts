@@ -60,6 +60,32 @@ describe('coordinator/studies/amend', () => {
   const counts = (found: readonly RequirementVerdict[]): string[] =>
     found.map((it) => `${it.name} ${it.verdict} ${it.passed}/${it.failed}, ${it.stated_at?.runs_ended ?? 'at once'}`);
 
+  it('counts a last run that ends while an amendment is written', async () => {
+    const releases: (() => void)[] = [];
+    let isHeld = false;
+    scene = await Scene.open({
+      beforeWrite: () => (isHeld ? new Promise((resolve) => releases.push(resolve)) : Promise.resolve()),
+    });
+    await scene.register('a', { slots: 100 });
+    const batch = await scene.submit({ runs: 2, requirements: [CLOSE] });
+    await scene.claim('a', 2);
+    await end(batch, 0);
+    await scene.start(batch, 1, 'a');
+    isHeld = true;
+    const amended = scene.api.amendJudgement(batch, { labels: { reviewed: 'yes' } });
+    await settled();
+    const completed = scene.complete(batch, 1, 'a');
+    await settled();
+    // The amendment is on disk, the end of the run and of the study is not.
+    releases.shift()!();
+    await settled();
+    isHeld = false;
+    releases.splice(0).forEach((release) => release());
+    await Promise.all([amended, completed]);
+    await idle();
+    expect((await verdicts(batch))[0]).to.include({ passed: 2, unknown: 0, judged: 2 });
+  });
+
   it('judges the runs of an ended study, and says that the requirement was stated after them', async () => {
     const batch = await ended(20);
     expect(await verdicts(batch)).to.deep.equal([]);
