@@ -77,8 +77,12 @@ describe('coordinator/budgets', () => {
     await pass(1);
     const waiting = scene.claimRaw('r', 4, 30);
     await settled();
-    await pass(16);
+    for (let n = 0; n < 4; n += 1) {
+      await scene.beat('r');
+      await pass(4);
+    }
     expect((await budgetOf('alice')).is_used).to.equal(true);
+    await scene.beat('r');
     await pass(2);
     expect(runs(await waiting)).to.deep.equal([1, 2, 3]);
     expect(await budgetOf('alice')).to.include({ used_core_hours: 0, is_used: false });
