@@ -17,7 +17,7 @@ const PAGES: readonly (readonly [name: string, address: string, ready: string])[
   ['overview', '#/batches/BATCH', '.panel .spark'],
   ['runs', '#/batches/BATCH/runs?sort=-p.gust_speed', '.grid-row'],
   ['explore', '#/batches/BATCH/explore', '.h-all'],
-  ['explore, a selection', '#/batches/BATCH/explore?select=p.gust_speed:10..20&edf=1', '.edf'],
+  ['explore, a selection', '#/batches/BATCH/explore?select=p.gust_speed:10..20', '.card-plot > svg'],
   ['compare', '#/batches/BATCH/compare', 'select'],
   ['studies', '#/batches', '.cards a'],
   ['pool', '#/runners', '.cards a'],

@@ -1,9 +1,10 @@
 /** Choices of variables for the plots of a study, and the legend of their colours. */
 import { Menu } from '../parts/menu.tsx';
 import { brief } from '../parts/time.tsx';
-import { rampAt, wordColour } from '../plots/canvas.tsx';
+import { scaleOf } from '../plots/scale.ts';
 import type { Variable } from '../plots/variables.ts';
-import type { Plots } from './state.ts';
+import { RAMP, wordColour } from './colours.ts';
+import type { Bench } from './state.ts';
 
 interface ChoiceProps {
   label: string;
@@ -11,14 +12,16 @@ interface ChoiceProps {
   variables: readonly Variable[];
   /** The word for no variable, where that is possible. */
   none?: string;
+  /** True: the label is for screen readers alone. */
+  isQuiet?: boolean;
   onChange: (key: string) => void;
 }
 
-export function VariableChoice({ label, value, variables, none, onChange }: ChoiceProps) {
+export function VariableChoice({ label, value, variables, none, isQuiet = false, onChange }: ChoiceProps) {
   return (
     <label className="row small choice">
-      {label}
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
+      {isQuiet ? <span className="visually-hidden">{label}</span> : label}
+      <select value={value} title={label} onChange={(event) => onChange(event.target.value)}>
         {none !== undefined && <option value="">{none}</option>}
         {variables.map((it) => (
           <option key={it.key} value={it.key}>
@@ -63,7 +66,7 @@ export function VariablesMenu({ variables, shown, most, onChange }: MenuProps) {
 }
 
 /** Colours by outcome, or the ramp of the variable that colours the points. */
-export function Legend({ plots: { colouring, scale: scaleOf } }: { plots: Plots }) {
+export function Legend({ bench: { colouring, isLog } }: { bench: Bench }) {
   if (colouring === undefined) {
     return (
       <span className="keys">
@@ -92,13 +95,12 @@ export function Legend({ plots: { colouring, scale: scaleOf } }: { plots: Plots 
       </span>
     );
   }
-  const scale = scaleOf(colouring);
-  const stops = Array.from({ length: 9 }, (_, at) => rampAt(at / 8)).join(', ');
+  const scale = scaleOf(colouring, isLog(colouring.key));
   return (
     <span className="keys">
       <span>
         {brief(scale.value(0))}
-        <i className="ramp" style={{ background: `linear-gradient(90deg, ${stops})` }} aria-hidden="true" />
+        <i className="ramp" style={{ background: `linear-gradient(90deg, ${RAMP.join(', ')})` }} aria-hidden="true" />
         {brief(scale.value(1))} {colouring.label}; failed runs are triangles
       </span>
     </span>

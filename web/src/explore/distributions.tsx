@@ -1,75 +1,41 @@
-/** The distribution of each variable: a histogram or a cumulative line for numbers, bars for texts and booleans. */
+/** The distribution of a variable: a histogram for numbers, bars for texts and booleans. */
 import { PlotCaption } from '../plots/caption.tsx';
 import { useMemo } from 'react';
-import { Panel } from '../parts/common.tsx';
 import { count, figure } from '../parts/time.tsx';
-import { edfOf, histogramOf } from '../plots/bins.ts';
-import { EdfPlot } from '../plots/edf.tsx';
+import { histogramOf } from '../plots/bins.ts';
 import { HistogramPlot } from '../plots/histogram.tsx';
-import { isEnded, isFailure, type Ranges, type Variable } from '../plots/variables.ts';
+import { isEnded, isFailure, readRanges, type Variable } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
-import type { Plots } from './state.ts';
+import type { Bench } from './state.ts';
 
 interface Props {
-  kind: Variable['kind'];
-  variables: readonly Variable[];
-  plots: Plots;
-  ranges: Ranges;
-  isCumulative: boolean;
+  bench: Bench;
+  variable: Variable;
 }
 
-export function Distributions({ kind, variables, plots, ranges, isCumulative }: Props) {
-  const some = variables.filter((it) => it.kind === kind);
-  if (some.length === 0) return null;
-  return (
-    <Panel title={kind === 'parameter' ? 'Parameters' : 'Outputs'}>
-      <div className="histograms">
-        {some.map((it) =>
-          it.categories === undefined ? (
-            <OfNumbers
-              key={it.key}
-              variable={it}
-              plots={plots}
-              range={ranges.get(it.key)}
-              isCumulative={isCumulative}
-            />
-          ) : (
-            <OfWords key={it.key} variable={it} plots={plots} range={ranges.get(it.key)} />
-          ),
-        )}
-      </div>
-    </Panel>
+/** The distribution of one variable, brushed to select runs. */
+export function OneDistribution({ bench, variable }: Props) {
+  const range = useMemo(() => readRanges(bench.query.get('select')), [bench.query]).get(variable.key);
+  return variable.categories === undefined ? (
+    <OfNumbers bench={bench} variable={variable} range={range} />
+  ) : (
+    <OfWords bench={bench} variable={variable} range={range} />
   );
 }
 
-interface OneProps {
-  variable: Variable;
-  plots: Plots;
-  range: readonly [number, number] | undefined;
-}
+type OneProps = Props & { range: readonly [number, number] | undefined };
 
-function OfNumbers({ variable, plots, range, isCumulative }: OneProps & { isCumulative: boolean }) {
+function OfNumbers({ variable, bench, range }: OneProps) {
   const { values, key, label } = variable;
-  const { status, mask, select } = plots;
-  const isLog = plots.isLog(key);
+  const { status, mask, select } = bench;
+  const isLog = bench.isLog(key);
   const histogram = useMemo(() => histogramOf(values, status, mask, isLog), [values, status, mask, isLog]);
-  const lines = useMemo(() => {
-    if (!isCumulative) return undefined;
-    const isChosen = (run: number): boolean => (mask === undefined || mask[run] === 1) && isEnded(status[run]!);
-    return {
-      selected: edfOf(values, isChosen),
-      failed: edfOf(values, (run) => isChosen(run) && isFailure(status[run]!)),
-      all: mask === undefined ? undefined : edfOf(values, () => true),
-    };
-  }, [isCumulative, values, status, mask]);
   const canLog = useMemo(() => values.every((it) => !(it <= 0)), [values]);
   if (histogram === undefined) return null;
-  const note = `n = ${count(histogram.count)}`;
-  if (lines !== undefined) return <EdfPlot name={label} note={note} lines={lines} histogram={histogram} />;
   return (
     <HistogramPlot
       name={label}
-      note={note}
+      note={`n = ${count(histogram.count)}`}
       histogram={histogram}
       range={range}
       onRange={(next) => select([[key, next]])}
@@ -89,7 +55,7 @@ const BARS = 6;
 
 function OfWords({
   variable: { key, label, values, categories = [] },
-  plots: { status, mask, select },
+  bench: { status, mask, select },
   range,
 }: OneProps) {
   const bars = useMemo(() => {

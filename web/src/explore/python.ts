@@ -14,3 +14,7 @@ export function asPython(origin: string, batchId: string, select: string): strin
     '',
   ].join('\n');
 }
+
+/** A plot of the study by the Python package: `call` is the method with its arguments. */
+export const plotAsPython = (origin: string, batchId: string, call: string): string =>
+  ['import simbatch as sb', `study = sb.connect("${origin}").open("${batchId}")`, `study.plot.${call}`, ''].join('\n');

@@ -4,22 +4,23 @@ import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import type { Batch } from '../../../src/contract/types.ts';
 import { ENDPOINT } from '../data/place.ts';
 import { Ask, Failure } from '../parts/common.tsx';
+import { CopyButton } from '../parts/copy.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { count } from '../parts/time.tsx';
 import { sharesOf } from '../plots/variables.ts';
 import { changeQuery, go, hrefOf } from '../router.ts';
 import { asPython } from './python.ts';
-import type { Plots } from './state.ts';
+import type { Bench } from './state.ts';
 import { keepView, removeView, useViews } from './views.ts';
 
 interface Props {
   batch: Batch;
-  plots: Plots;
+  bench: Bench;
   query: URLSearchParams;
   size: number;
 }
 
-export function SelectionBar({ batch, plots: { status, mask }, query, size }: Props) {
+export function SelectionBar({ batch, bench: { status, mask }, query, size }: Props) {
   const shares = useMemo(() => sharesOf(status, mask), [status, mask]);
   const selected = useMemo(() => (mask === undefined ? size : mask.reduce((sum, it) => sum + it, 0)), [mask, size]);
   const select = query.get('select') ?? '';
@@ -65,42 +66,6 @@ function shareText({ failed, ended }: { failed: number; ended: number }): string
   const percent = (value: number): string => String(Number((100 * value).toPrecision(value < 0.1 ? 2 : 3)));
   const [low, high] = wilsonInterval(failed, ended, 0.95);
   return `${percent(failed / ended)} % [${percent(low)} to ${percent(high)}]`;
-}
-
-function CopyButton({ label, text }: { label: string; text: () => string }) {
-  const [state, setState] = useState<'' | 'done' | 'shown'>('');
-  const [shown, setShown] = useState('');
-  const copy = (): void => {
-    const value = text();
-    setShown(value);
-    // Over plain HTTP from another machine a browser has no clipboard: the text is shown instead.
-    if (navigator.clipboard === undefined) setState('shown');
-    else
-      navigator.clipboard.writeText(value).then(
-        () => {
-          setState('done');
-          window.setTimeout(() => setState(''), 1_500);
-        },
-        () => setState('shown'),
-      );
-  };
-  return (
-    <>
-      <button type="button" onClick={copy}>
-        {state === 'done' ? 'Copied' : label}
-      </button>
-      {state === 'shown' && (
-        <textarea
-          className="copied"
-          readOnly
-          aria-label={`${label}: the text`}
-          rows={Math.min(6, shown.split('\n').length)}
-          value={shown}
-          onFocus={(event) => event.target.select()}
-        />
-      )}
-    </>
-  );
 }
 
 /** Views by name, kept with the study. */

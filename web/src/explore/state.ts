@@ -1,48 +1,76 @@
-/** State that the plots of a study share: runs, selection, log axes and colours. */
-import type { Scale } from '../plots/canvas.tsx';
+/** State that the cards of a study share: its runs, the selection, the target, log axes and colours. */
+import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
+import type { RunTable } from '../data/run-table.ts';
 import type { Variable } from '../plots/variables.ts';
+import type { Relevance, Target } from './target.ts';
 
-export interface Plots {
+export interface Bench {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+  table: RunTable;
+  query: URLSearchParams;
+  /** The variables that vary, the most relevant of each kind first. */
+  variables: readonly Variable[];
+  target: Target | undefined;
+  relevance: ReadonlyMap<string, Relevance>;
+  /** The quantity in `relevance`, as the label of an axis. */
+  measure: string;
+  /** The limits of `relevance`, in sentences. */
+  relevanceNote: string;
   status: Uint8Array;
   /** 1 for selected runs; undefined: all. */
   mask: Uint8Array | undefined;
   /** The variable that colours the points; undefined: by outcome. */
   colouring: Variable | undefined;
   isLog: (key: string) => boolean;
-  /** The scale of a variable, computed once. */
-  scale: (variable: Variable) => Scale;
   /** The runs to draw as points, ascending; failed ones are not thinned out. */
   sample: Uint32Array;
   /** Sets ranges of variables, or removes them. */
   select: (ranges: readonly (readonly [key: string, range: readonly [number, number] | undefined])[]) => void;
-  showPair: (across: string, up: string) => void;
 }
 
 export const listOf = (text: string | null): string[] => (text === null || text === '' ? [] : text.split(','));
 
-/** The variables of these keys, or else the usual ones. */
-export function chosen(
-  variables: readonly Variable[],
-  keys: readonly string[],
-  usual: readonly Variable[],
-): Variable[] {
-  const found = keys.flatMap((key) => variables.find((it) => it.key === key) ?? []);
-  return found.length > 1 ? found : [...usual];
+export const isNumber = ({ categories }: Variable): boolean => categories === undefined;
+
+export const findVariable = ({ variables }: Bench, key: string | null | undefined): Variable | undefined =>
+  variables.find((it) => it.key === key);
+
+/** The variable of the target; else the first output, or the first variable. */
+export function targetVariable(bench: Bench): Variable | undefined {
+  const numbers = bench.variables.filter(isNumber);
+  return (
+    numbers.find((it) => it.kind === 'output' && it.name === bench.target?.output) ??
+    numbers.find((it) => it.kind === 'output' && it.name !== 'execution_secs') ??
+    numbers[0]
+  );
 }
 
-/** A few: outputs that the study declares come first in the table, and so here. */
-export function usualVariables(variables: readonly Variable[], inputs: readonly string[], most: number): Variable[] {
-  const numbers = variables.filter((it) => it.categories === undefined && it.key !== 'o.execution_secs');
-  const outputs = numbers.filter((it) => it.kind === 'output').slice(0, Math.ceil(most / 2));
-  const ranked = [
-    ...inputs.flatMap((name) => numbers.find((it) => it.key === `p.${name}`) ?? []),
-    ...numbers.filter((it) => it.kind === 'parameter'),
-  ];
-  return [...new Set(ranked)].slice(0, most - outputs.length).concat(outputs);
+/** The variable that the reader looks at: the one of the address, or the most relevant input. */
+export function focused(bench: Bench): Variable | undefined {
+  const key = bench.query.get('x');
+  const target = targetVariable(bench);
+  return (
+    findVariable(bench, key) ??
+    bench.variables.find((it) => it.kind === 'parameter' && it !== target) ??
+    bench.variables.find((it) => it !== target)
+  );
 }
 
-/** Every n-th of the runs, so that at most `most` are left. */
-export function thinned(runs: Uint32Array, most: number): Uint32Array {
-  if (runs.length <= most) return runs;
-  return Uint32Array.from({ length: most }, (_, at) => runs[Math.floor((at * runs.length) / most)]!);
+/** The variables of these keys; else the most relevant ones: inputs, and outputs beside the target up to half. */
+export function chosenVariables(bench: Bench, keys: readonly string[], most: number): Variable[] {
+  const found = keys.flatMap((key) => findVariable(bench, key) ?? []);
+  if (found.length > 1) return found;
+  const numbers = bench.variables.filter((it) => isNumber(it) && it.key !== 'o.execution_secs');
+  const target = targetVariable(bench);
+  const outputs = [target, ...numbers.filter((it) => it.kind === 'output')].flatMap((it) => it ?? []);
+  const shown = [...new Set(outputs)].slice(0, Math.ceil(most / 2));
+  const inputs = numbers.filter((it) => it.kind === 'parameter').slice(0, most - shown.length);
+  return [...inputs, ...shown];
+}
+
+/** Every n-th of the rows, so that at most `most` are left. */
+export function thinned(rows: Uint32Array, most: number): Uint32Array {
+  if (rows.length <= most) return rows;
+  return Uint32Array.from({ length: most }, (_, at) => rows[Math.floor((at * rows.length) / most)]!);
 }

@@ -1,14 +1,12 @@
 /** Statistics of a study's outputs, as the coordinator answers them: never of the survivors alone where runs have no value. */
-import { Fragment, useState } from 'react';
-import type { BatchStatusResponse, Convergence, StudySummary } from '../../../src/contract/types.ts';
-import { intervalNote, meanText, quantileOf, rangeText } from '../../../src/analysis/outputs/estimate-text.ts';
+import { useState } from 'react';
+import type { BatchStatusResponse, StudySummary } from '../../../src/contract/types.ts';
+import { intervalNote, meanText, quantileOf } from '../../../src/analysis/outputs/estimate-text.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { Failure, Panel, Waiting } from '../parts/common.tsx';
+import { Failure, Waiting } from '../parts/common.tsx';
 import { labelOf } from '../plots/variables.ts';
 import { Table } from '../parts/table.tsx';
 import { count, figure } from '../parts/time.tsx';
-import { TimeSeries } from '../plots/time-series.tsx';
-import { changeQuery } from '../router.ts';
 
 const QUANTILES = [0.05, 0.5, 0.95];
 const COLUMNS = ['Output', 'Values', 'Mean', 'Standard deviation', ...QUANTILES.map((p) => `P${100 * p}`)];
@@ -24,9 +22,10 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
   const { data, error } = useAnswer<StudySummary>(progress, `summary?quantiles=${QUANTILES.join()}${missing}`);
   const outputs = data?.outputs.filter((it) => it.count > 0) ?? [];
   const hasIncidents = (['crashed', 'timeout', 'lost'] as const).some((it) => (data?.excluded[it] ?? 0) > 0);
-  if (data !== undefined && outputs.length === 0) return null;
+  if (data !== undefined && outputs.length === 0)
+    return <p className="soft">No run has written numbers into its result yet.</p>;
   return (
-    <Panel title="Statistics" flush>
+    <>
       <Failure what="The statistics could not be read." detail={error?.message} />
       {data === undefined && error === undefined && <Waiting what="Computing the statistics" />}
       {data !== undefined && (
@@ -59,7 +58,7 @@ export function Statistics({ progress }: { progress: BatchStatusResponse }) {
           </Table>
         </>
       )}
-    </Panel>
+    </>
   );
 }
 
@@ -80,93 +79,4 @@ function Limits({ warnings }: Pick<StudySummary, 'warnings'>) {
       {message}
     </p>
   ));
-}
-
-/** The mean over the first runs of the complete prefix, with its interval where the sampling method has one. */
-export function RunningMean({
-  progress,
-  outputs,
-  units,
-  chosen,
-  isSelected,
-}: {
-  progress: BatchStatusResponse;
-  units: ReadonlyMap<string, string>;
-  /** Names of outputs; the first one is shown unless another is chosen. */
-  outputs: readonly string[];
-  chosen: string | null;
-  /** Some runs are selected in the plots: the mean is of all runs nevertheless. */
-  isSelected: boolean;
-}) {
-  const output = outputs.find((it) => it === chosen) ?? outputs.find((it) => it !== 'execution_secs') ?? outputs[0];
-  const question = output === undefined ? undefined : `convergence?quantity=mean&output=${encodeURIComponent(output)}`;
-  const { data, error } = useAnswer<Convergence>(progress, question);
-  if (output === undefined)
-    return (
-      <Panel title="Running mean">
-        <p className="soft">No run has written numbers into its result yet.</p>
-      </Panel>
-    );
-  return (
-    <Panel
-      title="Running mean"
-      aside={
-        <label className="row small">
-          Of
-          <select value={output} onChange={(event) => changeQuery({ mean: event.target.value })}>
-            {outputs.map((it) => (
-              <option key={it}>{it}</option>
-            ))}
-          </select>
-        </label>
-      }
-    >
-      <Failure what="The running mean could not be read." detail={error?.message} />
-      {data === undefined && error === undefined && <Waiting what="Computing the running mean" />}
-      {isSelected && (
-        <p className="small soft">
-          Of all runs: selected runs are not a sample of the study, so that an interval of their mean would mislead.
-        </p>
-      )}
-      {data !== undefined && <Curve output={labelOf(output, units.get(output))} answer={data} />}
-    </Panel>
-  );
-}
-
-/** The interval of the first few values is so wide that it would hide the rest of the curve. */
-const FIRST_SHOWN = 10;
-
-function Curve({ output, answer }: { output: string; answer: Convergence }) {
-  const { warnings } = answer;
-  const last = answer.points.at(-1);
-  const from = Math.min(FIRST_SHOWN, (last?.n ?? 0) / 2);
-  const points = answer.points.filter(({ n }) => n >= from);
-  if (last === undefined)
-    return <p className="soft">No run of the complete prefix has a value: the first runs are still open.</p>;
-  const hasInterval = points.some(({ low }) => low !== null);
-  const name = `Mean of ${output}${hasInterval ? ', with 95 % confidence interval' : ''}`;
-  const edges = hasInterval
-    ? [
-        { name: 'low', colour: 'claimed', values: points.map((it) => it.low), edge: true },
-        { name: 'high', colour: 'claimed', values: points.map((it) => it.high), edge: true },
-      ]
-    : [];
-  return (
-    <Fragment>
-      <TimeSeries
-        label={`Mean of ${output} against the number of runs${hasInterval ? ', with its 95 % confidence interval' : ''}`}
-        times={points.map((it) => it.n)}
-        across="runs"
-        height={270}
-        series={[{ name, colour: 'running', values: points.map((it) => it.value) }, ...edges]}
-      />
-      <p className="small soft">
-        After {count(last.n)} runs of the complete prefix: {figure(last.value)}
-        {last.low === null || last.high === null ? '' : `, interval ${rangeText([last.low, last.high], INFINITIES)}`}
-      </p>
-      <div className="small soft">
-        <Limits warnings={warnings} />
-      </div>
-    </Fragment>
-  );
 }

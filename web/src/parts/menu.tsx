@@ -2,7 +2,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 
 /** `stays`: a click inside does not close it, as for a list of choices. */
-export function Menu({ label, children, stays = false }: { label: string; children: ReactNode; stays?: boolean }) {
+export function Menu({ label, children, stays = false }: { label: ReactNode; children: ReactNode; stays?: boolean }) {
   const menu = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = (event: Event): void => {

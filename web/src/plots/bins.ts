@@ -91,25 +91,3 @@ export function limitsOf(values: Float64Array, isLog: boolean): [from: number, t
   }
   return binLimits(Float64Array.from(some), from, to);
 }
-
-/** Points of an empirical distribution function: as many as a small plot can show. */
-const STEPS = 120;
-
-/** Values that are sorted for it: evenly spread over the runs, where there are more. */
-const MOST_IN_EDF = 8_192;
-
-/** The values below which 0, 1/120, ... of the runs lie that `isCounted`; empty without values. */
-export function edfOf(values: Float64Array, isCounted: (run: number) => boolean): Float64Array {
-  const found = new Float64Array(values.length);
-  let count = 0;
-  for (let run = 0; run < values.length; run += 1) {
-    if (Number.isFinite(values[run]!) && isCounted(run)) {
-      found[count] = values[run]!;
-      count += 1;
-    }
-  }
-  if (count === 0) return new Float64Array(0);
-  const length = Math.min(count, MOST_IN_EDF);
-  const sorted = Float64Array.from({ length }, (_, at) => found[Math.floor((at * count) / length)]!).sort();
-  return Float64Array.from({ length: STEPS + 1 }, (_, at) => sorted[Math.round((at / STEPS) * (length - 1))]!);
-}

@@ -1,6 +1,6 @@
 /** A small plot in a frame that keeps its proportions: two axes with round values, and places for what is drawn between them. */
 import type { ReactNode } from 'react';
-import type { Scale } from '../plots/canvas.tsx';
+import type { Scale } from '../plots/scale.ts';
 import { ticksOf } from '../plots/ticks.ts';
 
 const [WIDTH, HEIGHT] = [440, 250];

@@ -1,0 +1,102 @@
+/** The cumulative distribution of an output, with its bounds and the limits of the requirements on it. */
+import { areaY, line, pointerX, ruleX, ruleY, tip } from '@observablehq/plot';
+import { useCallback, useMemo } from 'react';
+import { methodOfCell } from '../../../../src/domain/study/design-method.ts';
+import { limitsOf } from '../../../../src/domain/study/condition.ts';
+import { count, figure } from '../../parts/time.tsx';
+import { isEnded } from '../../plots/variables.ts';
+import { isNumber, targetVariable } from '../state.ts';
+import { boundedSteps } from './distribution.ts';
+import type { CardKind, CardProps } from './kind.ts';
+import { axisOf, LABEL, STYLE, TIP } from './marks.ts';
+import { PlotCard, type Size, type Zoom } from './plot.tsx';
+
+const CONFIDENCE = 0.95;
+
+function Ecdf({ bench, onRemove }: CardProps) {
+  const variable = targetVariable(bench)!;
+  const { mask, status, progress, submission } = bench;
+  const isOfSample = mask === undefined && methodOfCell(submission.config) === 'monte_carlo';
+  const steps = useMemo(
+    () =>
+      boundedSteps(
+        variable.values,
+        (row) => (mask === undefined || mask[row] === 1) && isEnded(status[row]!),
+        isOfSample ? CONFIDENCE : undefined,
+      ),
+    [variable, mask, status, isOfSample],
+  );
+  const limits = (progress.requirements ?? []).flatMap((it) =>
+    it.output === variable.name ? limitsOf(it.condition).map((value) => ({ value, name: it.name })) : [],
+  );
+  const key = JSON.stringify(limits);
+  const draw = useCallback(
+    (_: Size, zoom: Zoom) => ({
+      ...STYLE,
+      x: axisOf(bench, variable, zoom.x),
+      y: {
+        label: 'share of runs',
+        ...LABEL,
+        domain: [0, 1],
+        grid: true,
+        ticks: 5,
+        tickFormat: (value: number) => `${Math.round(100 * value)} %`,
+      },
+      marks: [
+        areaY(steps.points, {
+          x: 'value',
+          y1: 'low',
+          y2: 'high',
+          fill: 'var(--claimed)',
+          fillOpacity: 0.3,
+          curve: 'step-after',
+        }),
+        line(steps.points, { x: 'value', y: 'share', stroke: 'var(--running)', strokeWidth: 1.8, curve: 'step-after' }),
+        ruleX(limits, { x: 'value', stroke: 'var(--failed)', strokeWidth: 1.5 }),
+        ruleY([0]),
+        tip(
+          steps.points,
+          pointerX({
+            x: 'value',
+            y: 'share',
+            title: (it: (typeof steps.points)[number]) =>
+              `${variable.name} ${figure(it.value)}\n${(100 * it.share).toPrecision(3)} % [${(100 * it.low).toPrecision(3)} to ${(100 * it.high).toPrecision(3)}]`,
+            ...TIP,
+          }),
+        ),
+      ],
+    }),
+    [bench, variable, steps, key],
+  );
+  return (
+    <PlotCard
+      bench={bench}
+      title={`Cumulative distribution of ${variable.name}`}
+      note={[
+        `${count(steps.n)} runs`,
+        steps.missing > 0 ? `, ${count(steps.missing)} of them without a value: the band holds them at either end` : '',
+        steps.isBanded
+          ? '; the band holds the whole curve with 95 % confidence (Dvoretzky-Kiefer-Wolfowitz)'
+          : '; no error band: the runs are not an independent sample of the study',
+        limits.length > 0 ? `. Red: ${limits.map(({ name }) => name).join(', ')}` : '',
+        steps.isThinned ? '. Drawn at 400 of the values' : '',
+        '.',
+      ].join('')}
+      draw={steps.points.length === 0 ? undefined : draw}
+      rows={() => ({
+        columns: [variable.label, 'share', 'low', 'high'],
+        rows: steps.points.map(({ value, share, low, high }) => [value, share, low, high]),
+      })}
+      python={`ecdf(${JSON.stringify(variable.name)})`}
+      brush={{ x: variable }}
+      onRemove={onRemove}
+    />
+  );
+}
+
+export const ecdf: CardKind = {
+  name: 'ecdf',
+  title: 'Cumulative distribution of the target',
+  fits: (bench) => bench.variables.some(isNumber),
+  View: Ecdf,
+};

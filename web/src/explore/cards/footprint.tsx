@@ -1,0 +1,186 @@
+/** Two outputs of one unit in a plane: equal axes, ellipses of dispersion, the circle of half of the runs, and polygons of a range. */
+import { line } from '@observablehq/plot';
+import { useCallback, useMemo, useState } from 'react';
+import { Failure } from '../../parts/common.tsx';
+import { brief, count, figure } from '../../parts/time.tsx';
+import type { Variable } from '../../plots/variables.ts';
+import { findVariable, type Bench } from '../state.ts';
+import { circle, dispersionOf, ellipse, isInside, readPolygons, type Point, type Polygon } from './geometry.ts';
+import type { CardKind, CardProps } from './kind.ts';
+import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts';
+import { PairChoice } from './pair.tsx';
+import { PlotCard, type Size, type Zoom } from './plot.tsx';
+import { outcomeOf, pointsNote, pointsOf } from './points.ts';
+
+const SIGMAS = [1, 2, 3] as const;
+/** The height of the plot: equal axes need room. */
+const HEIGHT = 330;
+
+function Footprint({ bench, onRemove }: CardProps) {
+  const [across, up] = pairOf(bench)!;
+  const [polygons, setPolygons] = useState<readonly Polygon[]>([]);
+  const [error, setError] = useState<string>();
+  const rows = useMemo(() => pointsOf(bench), [bench.sample]);
+  const points = useMemo(
+    () =>
+      Array.from(across.values.keys())
+        .filter((row) => bench.mask === undefined || bench.mask[row] === 1)
+        .map((row): Point => [across.values[row]!, up.values[row]!])
+        .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)),
+    [across, up, bench.mask],
+  );
+  const found = useMemo(() => dispersionOf(points), [points]);
+  const inside = useMemo(() => points.filter((it) => isInside(polygons, it)).length, [points, polygons]);
+  const draw = useCallback(
+    ({ width, height }: Size, zoom: Zoom) => {
+      const drawn = Array.from(rows, (row): Point => [across.values[row]!, up.values[row]!]).filter((it) =>
+        it.every((value) => Number.isFinite(value)),
+      );
+      const outlines: Point[][] = [
+        ...(found === undefined ? [] : SIGMAS.map((it) => ellipse(found, it))),
+        ...polygons.flat(),
+      ];
+      const marks = [
+        ...polygons.flat().map((ring) => line(ring, { x: '0', y: '1', stroke: 'var(--ok-text)', strokeWidth: 2 })),
+        ...pointMarks(bench, across, up, rows),
+        ...(found === undefined
+          ? []
+          : [
+              ...SIGMAS.map((it) =>
+                line(ellipse(found, it), { x: '0', y: '1', stroke: 'var(--text)', strokeWidth: 1 }),
+              ),
+              line(circle(found, found.cep), {
+                x: '0',
+                y: '1',
+                stroke: 'var(--accent)',
+                strokeWidth: 1.5,
+                strokeDasharray: '4 3',
+              }),
+            ]),
+        pointerMark(bench, across, up, rows),
+      ];
+      const [x, y] = equalDomains([...drawn, ...outlines.flat()], width, height, zoom);
+      return {
+        ...STYLE,
+        ...colourScale(bench),
+        x: { ...axisOf(bench, across, x), type: 'linear' as const },
+        y: { ...axisOf(bench, up, y, 5), type: 'linear' as const },
+        clip: true,
+        marks,
+      };
+    },
+    [bench, across, up, rows, found, polygons],
+  );
+  const load = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    try {
+      setPolygons(readPolygons(await file.text()));
+      setError(undefined);
+    } catch (failure) {
+      setError((failure as Error).message);
+    }
+  };
+  return (
+    <PlotCard
+      bench={bench}
+      title={`Where ${across.name} and ${up.name} are`}
+      heading="Footprint"
+      aside={<PairChoice bench={bench} across={across} up={up} names={['fx', 'fy']} variables={planar(bench)} />}
+      actions={
+        <label className="button quiet">
+          Show a range, from GeoJSON …
+          <input
+            className="visually-hidden"
+            type="file"
+            accept=".geojson,.json,application/geo+json"
+            aria-label="Polygon of a range, a GeoJSON file"
+            onChange={(event) => void load(event.target.files?.[0])}
+          />
+        </label>
+      }
+      note={
+        <>
+          <Failure what="The range could not be read." detail={error} />
+          {pointsNote(rows, bench)} {found !== undefined && dispersionText(found, across)}
+          {polygons.length > 0 && ` Inside the range: ${count(inside)} of ${count(points.length)}.`}
+        </>
+      }
+      draw={draw}
+      height={HEIGHT}
+      rows={() => ({
+        columns: ['run', across.label, up.label, 'outcome'],
+        rows: Array.from(rows, (row) => [
+          bench.table.runAt(row),
+          across.values[row]!,
+          up.values[row]!,
+          outcomeOf(bench, row),
+        ]),
+      })}
+      python={`footprint(${JSON.stringify(across.name)}, ${JSON.stringify(up.name)})`}
+      brush={{ x: across, y: up }}
+      onRemove={onRemove}
+    />
+  );
+}
+
+function dispersionText({ n, centre, sigmas, cep }: NonNullable<ReturnType<typeof dispersionOf>>, { label }: Variable) {
+  const unit = /\[(.*)\]$/.exec(label)?.[1];
+  const text = (value: number): string => (unit === undefined ? brief(value) : `${brief(value)} ${unit}`);
+  return `Mean (${figure(centre[0])}, ${figure(centre[1])}); ellipses of 1, 2 and 3 sigma, ${text(sigmas[0])} by ${text(sigmas[1])}; dashed: half of the runs, CEP ${text(cep)}. Of ${count(n)} runs with both values.`;
+}
+
+/** Domains of both axes with one scale, around all points. */
+function equalDomains(points: readonly Point[], width: number, height: number, zoom: Zoom) {
+  const [across, up] = [
+    Math.max(50, width - STYLE.marginLeft! - STYLE.marginRight!),
+    Math.max(50, height - STYLE.marginTop! - STYLE.marginBottom!),
+  ];
+  const ends = (at: 0 | 1, known: readonly [number, number] | undefined): readonly [number, number] => {
+    if (known !== undefined) return known;
+    let [least, most] = [Infinity, -Infinity];
+    for (const it of points) [least, most] = [Math.min(least, it[at]), Math.max(most, it[at])];
+    return least <= most ? [least, most] : [0, 1];
+  };
+  const [x, y] = [ends(0, zoom.x), ends(1, zoom.y)];
+  const perPixel = Math.max((x[1] - x[0]) / across, (y[1] - y[0]) / up) * 1.04 || 1;
+  const about = ([from, to]: readonly [number, number], pixels: number): readonly [number, number] => {
+    const [middle, half] = [(from + to) / 2, (perPixel * pixels) / 2];
+    return [middle - half, middle + half];
+  };
+  return [about(x, across), about(y, up)] as const;
+}
+
+const unitOf = ({ label }: Variable): string | undefined => /\[(.+)\]$/.exec(label)?.[1];
+
+/** Outputs that share their unit with another one. */
+function planar({ variables }: Bench): Variable[] {
+  const outputs = variables.filter(
+    (it) =>
+      it.kind === 'output' && it.categories === undefined && unitOf(it) !== undefined && it.name !== 'execution_secs',
+  );
+  return outputs.filter((it) => outputs.some((other) => other !== it && unitOf(other) === unitOf(it)));
+}
+
+/** The pair of the address, or else two outputs of one unit whose names differ by one letter, such as x and y, or the first two. */
+function pairOf(bench: Bench): [Variable, Variable] | undefined {
+  const some = planar(bench);
+  const [x, y] = [findVariable(bench, bench.query.get('fx')), findVariable(bench, bench.query.get('fy'))];
+  const first = x ?? some.find((it) => some.some((other) => isTwin(it, other))) ?? some[0];
+  if (first === undefined) return undefined;
+  const second =
+    y ?? some.find((it) => isTwin(first, it)) ?? some.find((it) => it !== first && unitOf(it) === unitOf(first));
+  return second === undefined ? undefined : [first, second];
+}
+
+function isTwin(a: Variable, b: Variable): boolean {
+  if (a === b || unitOf(a) !== unitOf(b) || a.name.length !== b.name.length) return false;
+  const places = [...a.name].flatMap((letter, at) => (letter === b.name[at] ? [] : [at]));
+  return places.length === 1 && a.name < b.name;
+}
+
+export const footprint: CardKind = {
+  name: 'footprint',
+  title: 'Footprint: two outputs of one unit',
+  fits: (bench) => pairOf(bench) !== undefined,
+  View: Footprint,
+};

@@ -1,0 +1,128 @@
+/** The axes and points that the plots of cards share. */
+import { dot, pointer, tip, type Markish, type PlotOptions, type ScaleOptions } from '@observablehq/plot';
+import { figure } from '../../parts/time.tsx';
+import { scaleOf } from '../../plots/scale.ts';
+import { BACKGROUND, FAILED, kindOf, SELECTED, type Variable } from '../../plots/variables.ts';
+import { KINDS, RAMP, WORDS } from '../colours.ts';
+import type { Bench } from '../state.ts';
+
+/** Text and lines of all plots. */
+export const STYLE: PlotOptions = {
+  style: { color: 'var(--soft)', background: 'none', fontSize: '11px', overflow: 'visible' },
+  marginTop: 14,
+  marginRight: 16,
+  marginBottom: 42,
+  marginLeft: 62,
+};
+
+export const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)', fontSize: 11 } as const;
+
+export const LABEL = { labelAnchor: 'center', labelArrow: 'none', labelOffset: 36 } as const;
+
+/** The axis of a number or of a word; `zoom`: the part that is shown. */
+export function axisOf(
+  bench: Bench,
+  variable: Variable,
+  zoom: readonly [number, number] | undefined,
+  ticks = 6,
+): ScaleOptions {
+  const { categories, label, key } = variable;
+  const isLog = bench.isLog(key);
+  const { from, to } = scaleOf(variable, isLog);
+  if (categories !== undefined) {
+    const words = categories.flatMap((word, code) => (word === '' ? [] : [code])).slice(0, 12);
+    return {
+      ...LABEL,
+      label,
+      domain: zoom ?? [from, to],
+      clamp: true,
+      ticks: words,
+      tickFormat: (code: number) => shortened(categories[code] ?? ''),
+    };
+  }
+  return {
+    ...LABEL,
+    label,
+    type: isLog ? 'log' : 'linear',
+    domain: zoom ?? (isLog ? [10 ** from, 10 ** to] : [from, to]),
+    clamp: true,
+    grid: true,
+    ticks,
+    tickFormat: (value: number) => figure(value),
+  };
+}
+
+const shortened = (word: string): string => (word.length > 14 ? `${word.slice(0, 13)}…` : word);
+
+/** The values of a variable; words are spread over the width of their place, since they are not numbers. */
+export function placed({ values, categories }: Variable, salt = 1): (row: number) => number {
+  if (categories === undefined) return (row) => values[row]!;
+  return (row) => values[row]! + (((row * salt * 0.618_033_988_75) % 1) - 0.5) * 0.7;
+}
+
+const textOf = ({ name, values, categories }: Variable, row: number): string => {
+  const value = values[row]!;
+  return `${name} ${categories?.[value] ?? (Number.isFinite(value) ? figure(value) : '–')}`;
+};
+
+/** The values of a run, for the pointer. */
+export const titleOf =
+  (bench: Bench, variables: readonly Variable[]) =>
+  (row: number): string =>
+    [`run ${bench.table.runAt(row)}`, ...variables.map((it) => textOf(it, row))].join('\n');
+
+/** Points for these rows: not selected ones first, failed ones last and as triangles. */
+export function pointMarks(bench: Bench, across: Variable, up: Variable, rows: Uint32Array, size = 1.6): Markish[] {
+  const { status, mask, colouring } = bench;
+  const kind = (row: number): number => kindOf(status[row]!, mask === undefined || mask[row] === 1);
+  const all = Array.from(rows);
+  const [x, y] = [placed(across), placed(up, 7)];
+  return [BACKGROUND, SELECTED, FAILED].map((it) =>
+    dot(
+      all.filter((row) => kind(row) === it),
+      {
+        x,
+        y,
+        r: it === FAILED ? size + 1.4 : size,
+        symbol: it === FAILED ? 'triangle' : 'circle',
+        fill: colouring === undefined || it === BACKGROUND ? KINDS[it]! : (row: number) => colouring.values[row],
+        fillOpacity: it === BACKGROUND ? 0.35 : 0.75,
+      },
+    ),
+  );
+}
+
+/** The values of the run under the pointer; the figure's value is its row. */
+export function pointerMark(bench: Bench, across: Variable, up: Variable, rows: Uint32Array): Markish {
+  const shown = [across, up, ...(bench.colouring === undefined ? [] : [bench.colouring])];
+  return tip(
+    Array.from(rows),
+    pointer({ x: placed(across), y: placed(up, 7), title: titleOf(bench, [...new Set(shown)]), ...TIP }),
+  );
+}
+
+/** The colours of the points by the value of a variable. */
+export function colourScale({ colouring, isLog }: Bench): Pick<PlotOptions, 'color'> {
+  if (colouring === undefined) return {};
+  if (colouring.categories !== undefined)
+    return {
+      color: {
+        type: 'ordinal',
+        domain: colouring.categories.map((_, code) => code),
+        range: [...WORDS],
+        unknown: '#999',
+      },
+    };
+  const { from, to } = scaleOf(colouring, isLog(colouring.key));
+  const ends = isLog(colouring.key) ? [10 ** from, 10 ** to] : [from, to];
+  return {
+    color: {
+      type: isLog(colouring.key) ? 'log' : 'linear',
+      domain: ends,
+      range: [...RAMP],
+      interpolate: 'rgb',
+      clamp: true,
+      unknown: '#999',
+    },
+  };
+}

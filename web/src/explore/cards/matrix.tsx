@@ -1,0 +1,173 @@
+/** The matrix of all pairs of some variables: points below the diagonal, histograms on it, rank correlations above. */
+import { dot, rectY, text } from '@observablehq/plot';
+import { useCallback, useMemo } from 'react';
+import { histogramOf } from '../../plots/bins.ts';
+import { scaleOf } from '../../plots/scale.ts';
+import { FAILED, kindOf, type Variable } from '../../plots/variables.ts';
+import { figure } from '../../parts/time.tsx';
+import { changeQuery } from '../../router.ts';
+import { VariablesMenu } from '../choices.tsx';
+import { KINDS } from '../colours.ts';
+import { chosenVariables, isNumber, listOf, thinned, type Bench } from '../state.ts';
+import { rankCorrelation } from '../target.ts';
+import type { CardKind, CardProps } from './kind.ts';
+import { STYLE } from './marks.ts';
+import { PlotCard, type Size } from './plot.tsx';
+
+const SHOWN = 4;
+const MOST = 6;
+/** Points of one field. */
+const POINTS = 250;
+/** Pixels beside the fields, and of a letter. */
+const MARGINS = 160;
+const LETTER = 6.6;
+
+interface Place {
+  fx: string;
+  fy: string;
+}
+type PointPlace = Place & { row: number; x: number; y: number };
+
+function Matrix({ bench, onRemove }: CardProps) {
+  const shown = chosenVariables(bench, listOf(bench.query.get('vars')), SHOWN)
+    .filter(isNumber)
+    .slice(0, MOST);
+  const rows = useMemo(() => thinned(bench.sample, POINTS), [bench.sample]);
+  const fields = useMemo(() => fieldsOf(bench, shown, rows), [bench, shown.map(({ key }) => key).join(), rows]);
+  const draw = useCallback(
+    ({ width }: Size) => {
+      const names = shown.map(({ name }) => name);
+      const end = (name: string, which: 0 | 1): string => {
+        const it = shown.find((one) => one.name === name)!;
+        return figure(Number(scaleOf(it, bench.isLog(it.key)).value(which).toPrecision(2)));
+      };
+      const unit = (name: string): string => shown.find((it) => it.name === name)!.label;
+      const ends = (which: 0 | 1) =>
+        names.map((name) => ({ fx: name, fy: names.at(-1)!, text: end(name, which), at: which }));
+      return {
+        ...STYLE,
+        marginBottom: 24,
+        marginLeft: 12,
+        marginRight: MARGINS - 12,
+        marginTop: 22,
+        x: { axis: null, domain: [0, 1] },
+        y: { axis: null, domain: [0, 1] },
+        fx: {
+          domain: names,
+          axis: 'top' as const,
+          label: null,
+          tickFormat: (it: string) => cut(it, Math.max(4, Math.floor((width - MARGINS) / shown.length / LETTER))),
+          padding: 0.04,
+        },
+        fy: {
+          domain: names,
+          label: null,
+          tickFormat: (it: string) => cut(unit(it), 24),
+          padding: 0.04,
+          axis: 'right' as const,
+        },
+        facet: { marginTop: 4 },
+        marks: [
+          rectY(fields.bars, { fx: 'fx', fy: 'fy', x1: 'x1', x2: 'x2', y1: () => 0, y2: 'y2', fill: 'var(--running)' }),
+          dot(fields.points, {
+            fx: 'fx',
+            fy: 'fy',
+            x: 'x',
+            y: 'y',
+            r: 1.5,
+            fill: ({ row }: PointPlace) => KINDS[kindOf(bench.status[row]!, isSelected(bench, row))]!,
+            fillOpacity: ({ row }: PointPlace) =>
+              kindOf(bench.status[row]!, isSelected(bench, row)) === 0 ? 0.35 : 0.75,
+            symbol: ({ row }: PointPlace) =>
+              kindOf(bench.status[row]!, isSelected(bench, row)) === FAILED ? 'triangle' : 'circle',
+          }),
+          text(fields.correlations, {
+            fx: 'fx',
+            fy: 'fy',
+            frameAnchor: 'middle' as const,
+            text: 'text',
+            fontSize: 13,
+            fill: 'var(--text)',
+            title: 'title',
+          }),
+          text(ends(0), { fx: 'fx', fy: 'fy', text: 'text', frameAnchor: 'bottom-left' as const, dy: 14 }),
+          text(ends(1), { fx: 'fx', fy: 'fy', text: 'text', frameAnchor: 'bottom-right' as const, dy: 14 }),
+        ],
+        symbol: { type: 'identity' as const },
+        color: { type: 'identity' as const },
+      };
+    },
+    [bench, fields],
+  );
+  return (
+    <PlotCard
+      bench={bench}
+      title="All pairs"
+      aside={
+        <VariablesMenu
+          variables={bench.variables.filter(isNumber)}
+          shown={shown}
+          most={MOST}
+          onChange={(keys) => changeQuery({ vars: keys.join(',') })}
+        />
+      }
+      note={`Above the diagonal: rank correlations. ${POINTS} runs at most are drawn in a field.`}
+      draw={shown.length > 1 ? draw : undefined}
+      rows={() => ({
+        columns: ['run', ...shown.map(({ label }) => label)],
+        rows: Array.from(rows, (row) => [bench.table.runAt(row), ...shown.map(({ values }) => values[row]!)]),
+      })}
+      python={`scatter_matrix(${JSON.stringify(shown.map(({ name }) => name))})`}
+      onRemove={onRemove}
+    />
+  );
+}
+
+const isSelected = ({ mask }: Bench, row: number): boolean => mask === undefined || mask[row] === 1;
+const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+function fieldsOf(bench: Bench, shown: readonly Variable[], rows: Uint32Array) {
+  const places = shown.map((it) => scaleOf(it, bench.isLog(it.key)));
+  const points: PointPlace[] = [];
+  const bars: (Place & { x1: number; x2: number; y2: number })[] = [];
+  const correlations: (Place & { text: string; title: string })[] = [];
+  for (const [i, across] of shown.entries()) {
+    const found = histogramOf(across.values, bench.status, bench.mask, bench.isLog(across.key));
+    const counts = found?.selected ?? new Uint32Array();
+    const top = Math.max(1, ...counts);
+    for (const [bin, value] of counts.entries())
+      if (value > 0)
+        bars.push({
+          fx: across.name,
+          fy: across.name,
+          x1: bin / counts.length,
+          x2: (bin + 1) / counts.length,
+          y2: (0.95 * value) / top,
+        });
+    for (const [j, up] of shown.entries()) {
+      if (i < j)
+        for (const row of rows) {
+          const [x, y] = [across.values[row]!, up.values[row]!];
+          if (Number.isFinite(x) && Number.isFinite(y))
+            points.push({ fx: across.name, fy: up.name, row, x: places[i]!.place(x), y: places[j]!.place(y) });
+        }
+      if (i > j) {
+        const { value, n } = rankCorrelation(across, up, bench.sample);
+        correlations.push({
+          fx: across.name,
+          fy: up.name,
+          text: Number.isFinite(value) ? value.toFixed(2) : '–',
+          title: `Rank correlation of ${across.name} and ${up.name} over ${n} runs`,
+        });
+      }
+    }
+  }
+  return { points, bars, correlations };
+}
+
+export const matrix: CardKind = {
+  name: 'matrix',
+  title: 'Scatter matrix',
+  fits: (bench) => bench.variables.filter(isNumber).length > 1,
+  View: Matrix,
+};

@@ -1,0 +1,17 @@
+/** The rows that a card draws as points. Pure. */
+import { count } from '../../parts/time.tsx';
+import { isEnded, isFailure } from '../../plots/variables.ts';
+import { thinned, type Bench } from '../state.ts';
+
+/** Points of one plot: each is an element of the page. */
+const MOST = 2_500;
+
+export const pointsOf = ({ sample }: Pick<Bench, 'sample'>): Uint32Array => thinned(sample, MOST);
+
+export const pointsNote = (rows: Uint32Array, { table }: Bench): string =>
+  rows.length < table.size
+    ? `${count(rows.length)} of ${count(table.size)} runs are drawn, failed ones first.`
+    : `${count(rows.length)} runs.`;
+
+export const outcomeOf = ({ status }: Bench, row: number): string =>
+  isFailure(status[row]!) ? 'failed' : isEnded(status[row]!) ? 'completed' : 'open';
