@@ -86,7 +86,7 @@ describe('web: answers of the analysis', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'summary', batchId], { env });
     expect(stdout).to.match(/^statistics of 92 of 200 runs: 108 terminated early and left out/m);
     expect(stdout).to.match(/max_nz .*\[[\d.]+, inf\]/);
-    const { page, errors } = await suite.open(`batches/${batchId}/plots`);
+    const { page, errors } = await suite.open(`batches/${batchId}/plots?cards=statistics`);
     const table = page.getByRole('region', { name: 'Statistics of the outputs' });
     const row = table.getByRole('row').filter({ hasText: 'max_nz' });
     await row.waitFor();
@@ -100,13 +100,13 @@ describe('web: answers of the analysis', () => {
   });
 
   it('give the running mean an interval only where the sampling method has one', async () => {
-    const table: [SamplingMethod, string][] = [
-      ['monte_carlo', 'Mean of max_nz against the number of runs, with its 95 % confidence interval'],
-      ['quasi_monte_carlo', 'Mean of max_nz against the number of runs'],
-    ];
-    for (const [method, label] of table) {
-      const { page } = await suite.open(`batches/${await flown(loadStudy(method, 64))}/plots`);
-      await page.getByRole('img', { name: label, exact: true }).waitFor();
+    for (const method of ['monte_carlo', 'quasi_monte_carlo'] as SamplingMethod[]) {
+      const { page } = await suite.open(
+        `batches/${await flown(loadStudy(method, 64))}/plots?cards=convergence&target=o.max_nz`,
+      );
+      const plot = page.getByRole('img', { name: 'Mean of max_nz over the first runs', exact: true });
+      await plot.waitFor();
+      expect((await plot.locator('[aria-label="area"] path').count()) > 0, method).to.equal(method === 'monte_carlo');
       const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
       expect(said!.includes('interval'), method).to.equal(method === 'monte_carlo');
       await page.context().close();

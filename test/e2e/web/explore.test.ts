@@ -1,7 +1,8 @@
 /** Exploring a study in a real browser: one selection for all plots, axes, colours, views, links. */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
-import type { Page } from 'playwright-core';
+import type { Download, Locator, Page } from 'playwright-core';
 import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
@@ -26,12 +27,8 @@ const sum = (values: Uint32Array): number => values.reduce((total, it) => total 
 
 describe('web/plots/bins', () => {
   let histogramOf: (values: Float64Array, status: Uint8Array, mask?: Uint8Array, isLog?: boolean) => Histogram;
-  let edfOf: (values: Float64Array, isCounted: (run: number) => boolean) => Float64Array;
   before(async () => {
-    ({ histogramOf, edfOf } = (await load('plots/bins.ts')) as {
-      histogramOf: typeof histogramOf;
-      edfOf: typeof edfOf;
-    });
+    ({ histogramOf } = (await load('plots/bins.ts')) as { histogramOf: typeof histogramOf });
   });
 
   it('a pending run is not drawn as selected', () => {
@@ -59,12 +56,6 @@ describe('web/plots/bins', () => {
     const found = histogramOf(values, new Uint8Array(1_000).fill(COMPLETED), undefined, true);
     expect(found.from).to.equal(0);
     expect(Math.max(...found.all) - Math.min(...found.all)).to.be.at.most(2);
-  });
-
-  it('the steps of a cumulative distribution are the order statistics', () => {
-    const steps = edfOf(Float64Array.of(5, 1, NaN, 3), () => true);
-    expect([steps[0], steps[60], steps[120]]).to.deep.equal([1, 3, 5]);
-    expect(edfOf(Float64Array.of(NaN), () => true)).to.have.length(0);
   });
 });
 
@@ -115,20 +106,46 @@ describe('web: explore', function () {
       const found = descent(it);
       if (!('metadata' in found)) return found;
       const run = it.job.run_config.run_id;
-      const more = { stable: run % 3 === 0, landing: run % 4 === 0 ? 'water' : 'land' };
+      const { entry_angle = 0, drag_factor = 0 } = it.job.run_config.parameters;
+      const more = {
+        stable: run % 3 === 0,
+        landing: run % 4 === 0 ? 'water' : 'land',
+        landing_x: (entry_angle + 1.35) * 900,
+        landing_y: (drag_factor - 1) * 500,
+      };
       return { metadata: { ...found.metadata, ...(more as unknown as Record<string, number>) } };
     },
   });
   let batchId: string;
 
   before(async () => {
-    batchId = await suite.completed(descentStudy('explored', 500));
+    batchId = await suite.completed({
+      ...descentStudy('explored', 500),
+      outputs: {
+        miss_distance: { units: 'm' },
+        touchdown_speed: { units: 'm/s' },
+        landing_x: { units: 'm' },
+        landing_y: { units: 'm' },
+      },
+    });
   });
 
-  async function open(query = ''): Promise<{ page: Page; errors: string[] }> {
+  const cardOf = (page: Page, heading: string): Locator =>
+    page.locator('.card').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
+  const menuOf = (page: Page, heading: string): Locator => cardOf(page, heading).locator('header summary').last();
+
+  async function savedFrom(page: Page, heading: string, action: string): Promise<Download> {
+    await cardOf(page, heading).locator('.card-plot > svg').waitFor();
+    await menuOf(page, heading).click();
+    const saved = page.waitForEvent('download');
+    await cardOf(page, heading).getByRole('button', { name: action }).click();
+    return saved;
+  }
+
+  async function open(query = '?target=o.touchdown_speed'): Promise<{ page: Page; errors: string[] }> {
     const address = `batches/${batchId}/explore${query}`;
     const watched = await suite.open(address, { viewport: { width: 1600, height: 1000 } });
-    await watched.page.getByRole('img', { name: /istribution of touchdown_speed/ }).waitFor();
+    await watched.page.locator('.card-plot > svg').first().waitFor();
     return watched;
   }
 
@@ -153,13 +170,16 @@ describe('web: explore', function () {
   });
 
   it('brushes all plots together: histogram, pair, parallel axis, bars of texts and booleans', async () => {
-    const { page, errors } = await open();
+    const { page, errors } = await open('?cards=parallel');
+    await page.getByRole('button', { name: /^landing 2 values/ }).click();
     await page.getByRole('button', { name: /^water/ }).click();
     const selected = page.getByText(/^\d+ of 500 runs selected/);
     await selected.waitFor();
+    await page.getByRole('button', { name: /^stable/ }).click();
     await page.getByRole('button', { name: /^true/ }).click();
     expect(decodeURIComponent(page.url())).to.match(/o\.landing:\d\.\.\d;o\.stable:1\.\.1/);
     await page.getByRole('button', { name: 'Clear the selection' }).click();
+    await page.getByRole('button', { name: /^gust_speed m/ }).click();
     const brush = page.getByRole('img', { name: 'Range of gust_speed' });
     await brush.scrollIntoViewIfNeeded();
     const axis = (await brush.boundingBox())!;
@@ -174,8 +194,8 @@ describe('web: explore', function () {
     await page.context().close();
   });
 
-  it('moves an axis by its name, and keeps axes, colours and logarithms in the address', async () => {
-    const { page } = await open();
+  it('moves an axis by its name, and keeps axes, cards, colours and logarithms in the address', async () => {
+    const { page } = await open('?cards=parallel,ecdf,convergence&x=p.gust_speed');
     const names = (): Promise<string[]> => page.locator('.axis-names button').allTextContents();
     const before = await names();
     await page.locator('.axis-names button').first().focus();
@@ -184,31 +204,132 @@ describe('web: explore', function () {
     expect((await names()).slice(0, 2)).to.deep.equal([before[1], before[0]]);
     await page.getByLabel('Colour by').selectOption('p.entry_speed');
     await page.getByRole('button', { name: /^log axis of gust_speed/ }).click();
-    await page.getByLabel('cumulative distributions').check();
-    await page.getByRole('img', { name: 'Cumulative distribution of gust_speed [m/s]' }).waitFor();
+    await menuOf(page, 'Convergence').click();
+    await page.getByRole('button', { name: 'Remove this card' }).last().click();
+    await page.getByText('Plots (2)').waitFor();
     const { hash } = new URL(page.url());
-    for (const part of ['axes=', 'colour=p.entry_speed', 'log=p.gust_speed', 'edf=1']) expect(hash).to.include(part);
+    for (const part of ['axes=', 'colour=p.entry_speed', 'log=p.gust_speed', 'cards=parallel%2Cecdf'])
+      expect(decodeURIComponent(hash)).to.include(decodeURIComponent(part));
     await page.reload();
-    await page.getByRole('img', { name: 'Cumulative distribution of gust_speed [m/s]' }).waitFor();
+    await page.getByRole('img', { name: /^Cumulative distribution of/ }).waitFor();
     expect((await names()).slice(0, 2)).to.deep.equal([before[1], before[0]]);
     await page.context().close();
   });
 
-  it('shows a pair of the matrix, and selects a rectangle of it', async () => {
-    const { page } = await open();
-    await page.getByRole('button', { name: 'Show touchdown_speed against gust_speed' }).click();
-    const plot = page.getByRole('img', { name: 'touchdown_speed against gust_speed' }).last();
-    await plot.scrollIntoViewIfNeeded();
+  it('selects a rectangle of a plot, zooms when told to, and shows the values of the run under the pointer', async () => {
+    const { page } = await open('?target=o.touchdown_speed&x=p.gust_speed&cards=response');
+    const plot = page.getByRole('img', { name: 'touchdown_speed against gust_speed' });
+    await plot.waitFor();
     const box = (await plot.boundingBox())!;
-    await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.8, box.y + 220, { steps: 4 });
-    await page.mouse.up();
+    const dragOver = async (): Promise<void> => {
+      await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.8, box.y + 190, { steps: 4 });
+      await page.mouse.up();
+    };
+    await menuOf(page, 'Response').click();
+    await page.getByRole('button', { name: 'Drag to zoom' }).click();
+    await dragOver();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    expect(page.url(), 'a zoom selects nothing').not.to.include('select=');
+    await menuOf(page, 'Response').click();
+    await page.getByRole('button', { name: 'Drag to select runs' }).click();
+    await dragOver();
     await page.getByText(/^\d+ of 500 runs selected/).waitFor();
     expect(decodeURIComponent(page.url())).to.match(/p\.gust_speed:.*;o\.touchdown_speed:/);
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.6, { steps: 3 });
+    await page.getByText(/^run \d+$/).waitFor();
     await page.getByRole('link', { name: 'Show these runs', exact: true }).click();
     await page.getByText(/^\d+ of 500 runs$/).waitFor();
     await page.context().close();
+  });
+
+  it('has the planted cause first, for an output and for failure, and all of it within two screens', async () => {
+    for (const [target, cause] of [
+      ['o.touchdown_speed', 'gust_speed'],
+      ['o.landing_x', 'entry_angle'],
+      ['failed', 'gust_speed'],
+    ] as const) {
+      const { page, errors } = await suite.open(`batches/${batchId}/explore?target=${target}`, {
+        viewport: { width: 1440, height: 900 },
+      });
+      await page.getByText(/^Pale: not told apart from no influence/).waitFor();
+      await page.locator('.rail-bar i').first().waitFor();
+      expect(await page.locator('.rail-row').first().textContent(), target).to.match(new RegExp(`^${cause}`));
+      await page.locator('.card').nth(5).waitFor();
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      expect(height, target).to.be.at.most(1_800);
+      expect(errors).to.deep.equal([]);
+      await page.context().close();
+    }
+  });
+
+  it('saves each plot as SVG with axes and units, and as CSV; a range from GeoJSON counts the runs inside', async () => {
+    const { page, errors } = await suite.open(
+      `batches/${batchId}/explore?target=o.touchdown_speed&x=p.gust_speed&cards=tornado,footprint,response,ecdf,matrix,convergence`,
+      { viewport: { width: 1600, height: 1000 } },
+    );
+    const more = await suite.open(
+      `batches/${batchId}/explore?target=o.touchdown_speed&by=o.landing&cards=box,parallel`,
+      {
+        viewport: { width: 1600, height: 1000 },
+      },
+    );
+    const table: readonly [Page, string, string[]][] = [
+      [page, 'What drives touchdown_speed [m/s]', ['gust_speed', 'partial rank correlation']],
+      [page, 'Footprint', ['landing_x [m]', 'landing_y [m]']],
+      [page, 'Response', ['gust_speed [m/s]', 'touchdown_speed [m/s]']],
+      [page, 'Cumulative distribution of touchdown_speed', ['touchdown_speed [m/s]', 'share of runs']],
+      [page, 'All pairs', ['touchdown_speed [m/s]', 'gust_speed [m/s]']],
+      [page, 'Convergence', ['runs', 'Mean of touchdown_speed [m/s]']],
+      [more.page, 'touchdown_speed by landing', ['water', 'touchdown_speed [m/s]']],
+      [more.page, 'All together', ['gust_speed [m/s]', 'touchdown_speed [m/s]']],
+    ];
+    for (const [where, heading, texts] of table) {
+      const saved = await savedFrom(where, heading, 'Save as SVG');
+      const svg = await readFile(await saved.path(), 'utf8');
+      for (const text of texts) expect(svg, heading).to.include(`>${text}<`);
+      expect(svg, 'the file needs no style sheet of the page').not.to.include('var(--');
+      const csv = await readFile(await (await savedFrom(where, heading, 'Save as CSV what is drawn')).path(), 'utf8');
+      expect(csv.split('\r\n').length, heading).to.be.above(2);
+    }
+    expect((await savedFrom(page, 'Footprint', 'Save as PNG')).suggestedFilename()).to.match(/\.png$/);
+    const square = [
+      [0, -100],
+      [200, -100],
+      [200, 100],
+      [0, 100],
+      [0, -100],
+    ];
+    await page
+      .getByLabel('Polygon of a range, a GeoJSON file')
+      .setInputFiles({ name: 'range.geojson', mimeType: 'application/json', buffer: Buffer.from('{}') });
+    await page.getByText('the file holds no Polygon and no MultiPolygon').waitFor();
+    await page.getByLabel('Polygon of a range, a GeoJSON file').setInputFiles({
+      name: 'range.geojson',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ type: 'Polygon', coordinates: [square] })),
+    });
+    const said = await page.getByText(/Inside the range: /).textContent();
+    const [, inside, of] = /Inside the range: (\d+) of (\d+)\./.exec(said!)!.map(Number);
+    // Half of a symmetric distribution is at each side of 0.
+    expect(inside! / of!).to.be.within(0.4, 0.6);
+    expect([...errors, ...more.errors]).to.deep.equal([]);
+    await more.page.context().close();
+    await page.context().close();
+  });
+
+  it('fits phones, tablets and desks', async () => {
+    for (const width of [390, 820, 1280, 1440]) {
+      const { page } = await suite.open(
+        `batches/${batchId}/explore?cards=footprint,response,matrix,parallel,statistics,box`,
+        { viewport: { width, height: 900 } },
+      );
+      await page.locator('.card-plot > svg').nth(4).waitFor();
+      const inner = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(inner, `${width}`).to.be.at.most(width);
+      await page.context().close();
+    }
   });
 
   it('keeps views by name, and copies link and Python', async () => {

@@ -127,7 +127,7 @@ describe('web: histories', function () {
   });
 
   it('draws selected runs over the bands', async () => {
-    const { page, errors } = await suite.open(`batches/${first}/explore?select=o.peak_g:6.2..`);
+    const { page, errors } = await suite.open(`batches/${first}/explore?cards=histories&select=o.peak_g:6.2..`);
     await plot(page, 'nz_g [g]').waitFor();
     const expected = Array.from({ length: RUNS }, (_, run) => run).filter(
       (run) => run !== 9 && Math.max(...curvesOf(run, 0)['nz_g']!) >= 6.2,

@@ -51,7 +51,11 @@ describe('web: pages', () => {
     ['runs', () => `#/batches/${batchId}/runs`, '120 runs'],
     ['filtered runs', () => `#/batches/${batchId}/runs?status=Failed&where=gust_sped > 1`, /did you mean/],
     ['explore', () => `#/batches/${batchId}/explore?select=p.gust_speed:5..30`, /runs selected/],
-    ['cumulative', () => `#/batches/${batchId}/explore?edf=1&colour=p.gust_speed&log=p.gust_speed`, /All 120 runs/],
+    [
+      'other plots',
+      () => `#/batches/${batchId}/explore?cards=box,parallel,statistics&colour=p.gust_speed&log=p.gust_speed`,
+      /All 120 runs/,
+    ],
     ['comparison', () => `#/batches/${batchId}/compare?with=${rerunId}`, /^Configuration: /],
     ['study', () => `#/batches/${batchId}/study`, '20260301'],
     ['run', () => `#/jobs/${failedId}`, 'Why it failed'],

@@ -163,7 +163,7 @@ describe('web: rounds of an adaptive study', () => {
     await coordinator.appendRound(batch, { key: 'b', rows: rowsOf(10) });
     await page.getByText('n = 13', { exact: true }).first().waitFor();
     await page
-      .getByText(/^these runs were chosen/)
+      .getByText(/hese runs were chosen/)
       .first()
       .waitFor();
     expect(await page.locator('.interval').allTextContents()).to.deep.equal([]);

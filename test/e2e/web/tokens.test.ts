@@ -80,7 +80,10 @@ describe('web: tokens', function () {
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('link', { name: '#2' }).waitFor();
     await page.getByRole('link', { name: 'Explore', exact: true }).click();
-    await page.getByRole('img', { name: /^Distribution of entry_speed/ }).waitFor();
+    await page
+      .getByRole('button', { name: /^entry_speed/ })
+      .first()
+      .waitFor();
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();

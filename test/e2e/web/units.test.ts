@@ -15,8 +15,8 @@ describe('web: units', () => {
     await page.goto(`${suite.web.url}/#/batches/${batchId}`);
     await page.getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${suite.web.url}/#/batches/${batchId}/explore`);
-    await page.getByRole('img', { name: /^Distribution of miss_distance \[km\]/ }).waitFor();
-    await page.getByRole('img', { name: /^Distribution of entry_speed \[m\/s\]/ }).waitFor();
+    await page.getByRole('button', { name: 'miss_distance km' }).waitFor();
+    await page.getByRole('button', { name: 'entry_speed m/s' }).waitFor();
     expect(await page.getByText('drag_factor [').count()).to.equal(0);
     await page.goto(`${suite.web.url}/#/batches/${batchId}/runs`);
     await page.getByRole('columnheader', { name: 'entry_speed [m/s]' }).waitFor();

@@ -42,7 +42,7 @@ export function targetsOf(
 
 /** The target of the address, or else the output of the first requirement, or the first output that the study declares. */
 export function targetOf(targets: readonly Target[], key: string | null): Target | undefined {
-  const first = targets[0]?.output;
+  const first = targets.find((it) => it.key.startsWith('r.'))?.output;
   return (
     targets.find((it) => it.key === key) ??
     (first === undefined ? undefined : targets.find((it) => it.key === `o.${first}`)) ??

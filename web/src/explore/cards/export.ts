@@ -1,12 +1,7 @@
 /** A drawn card as a file: SVG and PNG of the picture, CSV of what is drawn. */
 import { saveFile } from '../../data/download.ts';
 import { colour } from '../../theme.ts';
-
-/** The table of what a card draws. */
-export interface Rows {
-  columns: readonly string[];
-  rows: readonly (readonly (string | number | null)[])[];
-}
+import { csvText, type Rows } from './csv.ts';
 
 /** Pixels of a PNG for each pixel of the page. */
 const PNG_SCALE = 2;
@@ -48,17 +43,6 @@ export async function savePng(svg: SVGSVGElement, name: string): Promise<void> {
   const data = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
   if (data !== null) saveFile(data, name, 'png');
 }
-
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-function cell(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-  const text = /^[\s]*[=+\-@\uff1d]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-export const csvText = ({ columns, rows }: Rows): string =>
-  [columns, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 
 export function saveCsv(rows: Rows, name: string): void {
   saveFile(new Blob([csvText(rows)], { type: 'text/csv' }), name, 'csv');

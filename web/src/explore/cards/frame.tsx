@@ -4,7 +4,8 @@ import { ENDPOINT } from '../../data/place.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { plotAsPython } from '../python.ts';
-import { saveCsv, savePng, saveSvg, type Rows } from './export.ts';
+import type { Rows } from './csv.ts';
+import { saveCsv, savePng, saveSvg } from './export.ts';
 
 interface Props {
   batchId: string;

@@ -6,7 +6,7 @@ import { drawSoon } from '../../plots/draw-soon.ts';
 import { go, hrefOf } from '../../router.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import type { Bench } from '../state.ts';
-import type { Rows } from './export.ts';
+import type { Rows } from './csv.ts';
 import { CardFrame } from './frame.tsx';
 
 type Range = readonly [number, number];
