@@ -19,6 +19,7 @@ import simbatch  # noqa: E402
 from simbatch._checkpoint import Checkpoint  # noqa: E402
 from simbatch._parent import ParentRun  # noqa: E402
 from simbatch.batch import answers, files  # noqa: E402
+from simbatch.show import plots  # noqa: E402
 
 HEAD = """# The Python package: reference
 
@@ -68,6 +69,7 @@ def main() -> str:
                 parts += section(name, getattr(files, name))
             for name in ANSWERS:
                 parts += section(name, getattr(answers, name))
+            parts += section("Plots", plots.Plots)
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -101,7 +103,7 @@ def members(kind: Any) -> List[str]:
 
 def is_internal(kind: Any) -> bool:
     """Whether a class of the package has no section of its own."""
-    named = {name for _, names in GROUPS for name in names} | {*FILES, *ANSWERS, "Checkpoint", "ParentRun"}
+    named = {name for _, names in GROUPS for name in names} | {*FILES, *ANSWERS, "Plots", "Checkpoint", "ParentRun"}
     return bool(kind.__module__.startswith("simbatch.")) and kind.__name__ not in named
 
 

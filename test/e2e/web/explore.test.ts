@@ -220,7 +220,7 @@ describe('web: explore', function () {
     const { page } = await open('?target=o.touchdown_speed&x=p.gust_speed&cards=response');
     const plot = page.getByRole('img', { name: 'touchdown_speed against gust_speed' });
     await plot.waitFor();
-    const box = (await plot.boundingBox())!;
+    const box = (await page.locator('.card-plot').boundingBox())!;
     const dragOver = async (): Promise<void> => {
       await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
       await page.mouse.down();

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as polars_types
     import pyarrow as arrow_types
 
+    from ..show.plots import Plots
     from ..study.description import StudyDescription
     from .connection import Connection
     from .files import RunFiles
@@ -307,6 +308,13 @@ class Batch(Extracting, Growing, Judging):
         """
         query = {"history": history, "quantiles": list(quantiles) or None, "confidence": confidence, "coverage": coverage, "where": where}
         return self._ask(answers.Band, "band", **query)
+
+    @property
+    def plot(self) -> "Plots":
+        """Its plots on Matplotlib axes, such as `batch.plot.footprint("x_m", "y_m")`: those of the dashboard."""
+        from ..show.plots import Plots
+
+        return Plots(self)
 
     def diff(
         self, other: Union["Batch", str], *, level: Optional[str] = None, failing: Optional[str] = None, confidence: Optional[float] = None
