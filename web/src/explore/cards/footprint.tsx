@@ -174,7 +174,7 @@ function pairOf(bench: Bench): [Variable, Variable] | undefined {
 
 function isTwin(a: Variable, b: Variable): boolean {
   if (a === b || unitOf(a) !== unitOf(b) || a.name.length !== b.name.length) return false;
-  const places = [...a.name].flatMap((letter, at) => (letter === b.name[at] ? [] : [at]));
+  const places = Array.from(a.name).flatMap((letter, at) => (letter === b.name[at] ? [] : [at]));
   return places.length === 1 && a.name < b.name;
 }
 

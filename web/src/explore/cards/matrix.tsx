@@ -124,7 +124,7 @@ function Matrix({ bench, onRemove }: CardProps) {
 }
 
 const isSelected = ({ mask }: Bench, row: number): boolean => mask === undefined || mask[row] === 1;
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const cut = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 
 function fieldsOf(bench: Bench, shown: readonly Variable[], rows: Uint32Array) {
   const places = shown.map((it) => scaleOf(it, bench.isLog(it.key)));
