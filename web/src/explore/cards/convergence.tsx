@@ -32,6 +32,7 @@ function Settling({ bench, onRemove }: CardProps) {
   const last = data?.points.at(-1);
   const from = Math.min(FIRST_SHOWN, (last?.n ?? 0) / 2);
   const points = data?.points.filter(({ n }) => n >= from) ?? [];
+  const banded = points.filter(({ low, high }) => low !== null && high !== null);
   const of = quantity === 'failure' ? '' : ` of ${variable!.name}`;
   const label = quantity === 'failure' ? 'share of failures' : `${title} of ${variable!.label}`;
   const draw = useCallback(
@@ -54,10 +55,9 @@ function Settling({ bench, onRemove }: CardProps) {
         tickFormat: (value: number) => figure(value),
       },
       marks: [
-        areaY(
-          points.filter(({ low, high }) => low !== null && high !== null),
-          { x: 'n', y1: 'low', y2: 'high', fill: 'var(--claimed)', fillOpacity: 0.3 },
-        ),
+        ...(banded.length === 0
+          ? []
+          : [areaY(banded, { x: 'n', y1: 'low', y2: 'high', fill: 'var(--claimed)', fillOpacity: 0.3 })]),
         line(points, { x: 'n', y: 'value', stroke: 'var(--running)', strokeWidth: 1.8 }),
         tip(
           points,
