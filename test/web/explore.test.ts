@@ -1,4 +1,4 @@
-/** What the plots of a study compute in the browser: relevance, dispersion, distributions with bounds, files. */
+/** The computations of the plots of a study in the browser: relevance, dispersion, distributions with bounds, files. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
 

@@ -1,6 +1,8 @@
 """The plots of a study: what is drawn, from which runs, and what the titles say."""
 
+import importlib
 import math
+import sys
 from typing import Any, Dict, List
 
 import pytest
@@ -61,7 +63,7 @@ class Study:
 @pytest.fixture
 def plot() -> Plots:
     pytest.importorskip("matplotlib").use("Agg")
-    return Plots(Study())  # type: ignore[arg-type]
+    return Plots(Study(), lambda: importlib.import_module("matplotlib.pyplot"))  # type: ignore[arg-type]
 
 
 def test_a_batch_has_them() -> None:
@@ -116,10 +118,10 @@ def test_an_unknown_name_is_an_error_with_the_nearest(plot: Plots) -> None:
 
 
 def test_matplotlib_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(sb.MissingPackageError, match="a plot needs matplotlib"):
-        Plots(Study()).ecdf("x")  # type: ignore[arg-type]
+        Batch(None, "id").plot.scatter_matrix(["x"])  # type: ignore[arg-type]
 
 
 def test_dispersion_is_that_of_the_covariance() -> None:

@@ -216,7 +216,7 @@ describe('web: explore', function () {
     await page.context().close();
   });
 
-  it('selects a rectangle of a plot, zooms when told to, and shows the values of the run under the pointer', async () => {
+  it('selects a rectangle of a plot, zooms on request, and shows the values of the run under the pointer', async () => {
     const { page } = await open('?target=o.touchdown_speed&x=p.gust_speed&cards=response');
     const plot = page.getByRole('img', { name: 'touchdown_speed against gust_speed' });
     await plot.waitFor();

@@ -314,7 +314,7 @@ class Batch(Extracting, Growing, Judging):
         """Its plots on Matplotlib axes, such as `batch.plot.footprint("x_m", "y_m")`: those of the dashboard."""
         from ..show.plots import Plots
 
-        return Plots(self)
+        return Plots(self, lambda: package("matplotlib.pyplot", "a plot"))
 
     def diff(
         self, other: Union["Batch", str], *, level: Optional[str] = None, failing: Optional[str] = None, confidence: Optional[float] = None

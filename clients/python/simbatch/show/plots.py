@@ -5,16 +5,24 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
-
-from ..batch.frames import package
-
-if TYPE_CHECKING:
-    from ..batch.batch import Batch
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 _LIMIT, _PALE = "tab:red", "lightsteelblue"
 _BARS, _BOXES, _LINES = 20, 12, 300
 _CONFIDENCE = 0.95
+
+
+class PlottedStudy(Protocol):
+    """The parts of a study that its plots read."""
+
+    @property
+    def submission(self) -> Mapping[str, Any]: ...
+    def rows(self) -> List[Dict[str, Any]]: ...
+    def summary(self) -> Mapping[str, Any]: ...
+    def sensitivity(self, output: str) -> Mapping[str, Any]: ...
+    def why(self, failing: str = ...) -> Mapping[str, Any]: ...
+    def convergence(self, output: Optional[str] = ..., quantity: Optional[str] = ...) -> Mapping[str, Any]: ...
+    def band(self, history: str) -> Any: ...
 
 
 class Plots:
@@ -22,14 +30,18 @@ class Plots:
     MissingPackageError without it; ValueError for a name that the study does not have. Runs without a value are left out, and the title says how many are drawn.
     """
 
-    def __init__(self, batch: "Batch") -> None:
+    def __init__(self, batch: PlottedStudy, pyplot: Callable[[], Any]) -> None:
         self._batch = batch
+        self._pyplot = pyplot
+
+    def _axes(self, ax: Any) -> Any:
+        return self._pyplot().subplots()[1] if ax is None else ax
 
     def tornado(self, target: str, ax: Any = None) -> Any:
         """The influence of each input: the partial rank correlation with an output; else how much greater it is in failing runs (2 AUC - 1) for
         `failed`, a requirement's name or a condition. Pale bars are not told apart from no influence.
         """
-        ax = _axes(ax)
+        ax = self._axes(ax)
         outputs = self._batch.summary()["outputs"]
         is_output = any(one["name"] == target for one in outputs)
         found = self._batch.sensitivity(target) if is_output else self._batch.why(target)
@@ -46,7 +58,7 @@ class Plots:
         """The cumulative distribution of an output, with the limits of the requirements on it. The band holds the values of the runs without one at
         either end, and for plain Monte Carlo sampling the whole curve with 95 % confidence (Dvoretzky, Kiefer and Wolfowitz).
         """
-        ax = _axes(ax)
+        ax = self._axes(ax)
         table = _Table(self._batch)
         ended = [row for row in table.rows if row["status"] in ("Completed", "Failed", "Timeout")]
         values = sorted(value for value in (table.value(row, output) for row in ended) if value is not None)
@@ -69,7 +81,7 @@ class Plots:
 
     def response(self, x: str, y: str, ax: Any = None) -> Any:
         """One variable against another, with its running median over a tenth of the runs."""
-        ax = _axes(ax)
+        ax = self._axes(ax)
         table = _Table(self._batch)
         pairs = sorted(table.pairs(x, y))
         ax.scatter([one[0] for one in pairs], [one[1] for one in pairs], s=6, alpha=0.6)
@@ -84,7 +96,7 @@ class Plots:
         """Two outputs of one unit in a plane with equal axes: the ellipses of 1, 2 and 3 standard deviations, and dashed the circle about the mean that
         holds half of the runs (CEP). polygon: the outline of a range, as (x, y); the title then says how many runs are inside.
         """
-        ax = _axes(ax)
+        ax = self._axes(ax)
         table = _Table(self._batch)
         points = table.pairs(x, y)
         ax.scatter([one[0] for one in points], [one[1] for one in points], s=6, alpha=0.6)
@@ -107,9 +119,9 @@ class Plots:
 
     def scatter_matrix(self, names: Sequence[str]) -> Any:
         """All pairs of some variables: points below the diagonal, histograms on it. Returns the array of axes."""
-        figure = package("matplotlib.pyplot", "a plot")
+        pyplot = self._pyplot()
         table = _Table(self._batch)
-        _, axes = figure.subplots(len(names), len(names), squeeze=False, figsize=(2.4 * len(names), 2.4 * len(names)))
+        _, axes = pyplot.subplots(len(names), len(names), squeeze=False, figsize=(2.4 * len(names), 2.4 * len(names)))
         for row, up in enumerate(names):
             for column, across in enumerate(names):
                 ax = axes[row][column]
@@ -128,7 +140,7 @@ class Plots:
 
     def convergence(self, output: Optional[str] = None, quantity: Optional[str] = None, ax: Any = None) -> Any:
         """An estimate over the first runs with its interval: `mean` or a percentile such as `p95` of an output; without one the share of failures."""
-        ax = _axes(ax)
+        ax = self._axes(ax)
         answer = self._batch.convergence(output, quantity)
         points = answer["points"]
         banded = [one for one in points if one["low"] is not None and one["high"] is not None]
@@ -143,11 +155,11 @@ class Plots:
 
     def envelope(self, history: str, ax: Any = None, **options: Any) -> Any:
         """The band of a history over all runs. options: those of `Batch.band`."""
-        return self._batch.band(history, **options).plot(_axes(ax))
+        return self._batch.band(history, **options).plot(self._axes(ax))
 
     def box(self, output: str, by: str, ax: Any = None) -> Any:
         """An output by the values of a text or boolean, such as an axis of scenarios, at most 12; a number is divided into quarters."""
-        ax = _axes(ax)
+        ax = self._axes(ax)
         table = _Table(self._batch)
         groups: Dict[str, List[float]] = {}
         name = table.grouping(by)
@@ -166,7 +178,7 @@ class Plots:
 
     def parallel(self, names: Sequence[str], ax: Any = None) -> Any:
         """Parallel coordinates of some variables, each from its least to its greatest value: up to 300 runs, evenly spread; failed ones are red."""
-        ax = _axes(ax)
+        ax = self._axes(ax)
         table = _Table(self._batch)
         ends = [(min(column), max(column)) for column in ([a for a, _ in table.pairs(one, one)] or [0.0] for one in names)]
         rows = table.rows[:: max(1, math.ceil(len(table.rows) / _LINES))]
@@ -185,7 +197,7 @@ class Plots:
 class _Table:
     """The runs of a study, their variables by name without a prefix: outputs before inputs."""
 
-    def __init__(self, batch: "Batch") -> None:
+    def __init__(self, batch: PlottedStudy) -> None:
         self.rows = list(batch.rows())
         names: List[str] = list(dict.fromkeys(name for row in self.rows for name in row))
         self._columns = {name.split(".", 1)[1]: name for name in names if name.startswith("parameters.")}
@@ -236,10 +248,6 @@ class _Table:
             return f"{ends[at]:.4g} to {ends[at + 1]:.4g}"
 
         return quarter
-
-
-def _axes(ax: Any) -> Any:
-    return package("matplotlib.pyplot", "a plot").subplots()[1] if ax is None else ax
 
 
 def _name(ax: Any, table: _Table, x: str, y: str, title: str) -> None:

@@ -1,4 +1,4 @@
-/** What drives the target: a bar for each input, the most relevant first. */
+/** A tornado: a bar for each input by its influence on the target, the most relevant first. */
 import { barX, ruleX, text } from '@observablehq/plot';
 import { useCallback } from 'react';
 import type { Relevance } from '../target.ts';
