@@ -19,7 +19,7 @@ interface Plot {
 }
 
 const load = (path: string): Promise<unknown> =>
-  tsImport(new URL(`../../../web/src/study/requirements/${path}`, import.meta.url).href, import.meta.url);
+  tsImport(new URL(`../../../web/src/${path}`, import.meta.url).href, import.meta.url);
 
 const judged = (some: Partial<RequirementVerdict>): RequirementVerdict =>
   ({
@@ -36,7 +36,7 @@ const judged = (some: Partial<RequirementVerdict>): RequirementVerdict =>
 
 describe('web/study/requirements/axis', () => {
   let shareAxis: (of: readonly RequirementVerdict[]) => Axis;
-  before(async () => ({ shareAxis } = (await load('axis.ts')) as { shareAxis: typeof shareAxis }));
+  before(async () => ({ shareAxis } = (await load('study/requirements/axis.ts')) as { shareAxis: typeof shareAxis }));
 
   it('is one of log-odds where more than 99 % is required', () => {
     expect(shareAxis([judged({ probability: 0.99 })]).isLogit).to.equal(false);
@@ -76,7 +76,7 @@ describe('web/study/requirements/axis', () => {
   });
 });
 
-describe('web/study/requirements/worst', () => {
+describe('web/plots/requirement-plot', () => {
   type Histogram = { from: number; to: number; counts: number[] };
   let worstFirst: (of: readonly RequirementVerdict[]) => RequirementVerdict[];
   let outputPlot: (
@@ -86,7 +86,7 @@ describe('web/study/requirements/worst', () => {
   ) => Plot;
   before(
     async () =>
-      ({ worstFirst, outputPlot } = (await load('worst.ts')) as {
+      ({ worstFirst, outputPlot } = (await load('plots/requirement-plot.ts')) as {
         worstFirst: typeof worstFirst;
         outputPlot: typeof outputPlot;
       }),

@@ -6,7 +6,7 @@ import { useTableVersion } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';
 import { readRanges, sampleRuns, selectedRuns, variablesOf, varies, writeRanges } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
-import { worstFirst } from '../study/requirements/worst.ts';
+import { worstFirst } from '../plots/requirement-plot.ts';
 import { Legend, VariableChoice } from './choices.tsx';
 import { Cards, Gallery } from './gallery.tsx';
 import { Rail } from './rail.tsx';

@@ -8,7 +8,7 @@ import type {
 import { useAnswer } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting, sentenceOf } from '../parts/common.tsx';
 import { isOpen } from '../parts/progress.ts';
-import { worstFirst } from './requirements/worst.ts';
+import { worstFirst } from '../plots/requirement-plot.ts';
 
 /** Inputs for which the card has room. */
 const SHOWN = 8;

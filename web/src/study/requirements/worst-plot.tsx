@@ -11,7 +11,7 @@ import { useAnswer } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/common.tsx';
 import { brief, count } from '../../parts/time.tsx';
 import { ticksOf } from '../../plots/ticks.ts';
-import { outputPlot, worstFirst, type Line, type OutputPlot } from './worst.ts';
+import { outputPlot, worstFirst, type Line, type OutputPlot } from '../../plots/requirement-plot.ts';
 
 /** Bins of the plot: its bars are about 20 pixels wide. */
 const BINS = 40;

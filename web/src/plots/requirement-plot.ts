@@ -1,6 +1,6 @@
 /** The worst requirement of a study, and what a plot of its output shows: bars, limits, failing sides, percentiles. Pure. */
-import type { RequirementVerdict, StudyDistributions, StudySummary } from '../../../../src/contract/types.ts';
-import { limitsOf, parseRequirementCondition } from '../../../../src/domain/study/condition.ts';
+import type { RequirementVerdict, StudyDistributions, StudySummary } from '../../../src/contract/types.ts';
+import { limitsOf, parseRequirementCondition } from '../../../src/domain/study/condition.ts';
 
 type Histogram = StudyDistributions['variables'][number];
 
