@@ -235,7 +235,6 @@ export const jobRequeued = (
   from,
   outcome,
   why,
-  ...(c.startedAtMs === undefined ? {} : { startedAtMs: c.startedAtMs }),
 });
 
 export function jobEnded(

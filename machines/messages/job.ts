@@ -113,8 +113,6 @@ export interface JobRequeued extends AboutJob {
   from: 'Claimed' | 'Running';
   outcome: AttemptOutcome;
   why: ReleaseCause | FailReason;
-  /** Absent when the attempt had not started. */
-  startedAtMs?: number;
 }
 /** An attempt that counted as the loss of its runner counts no more. */
 export interface JobExcused extends AboutJob {

@@ -32,12 +32,8 @@ const countedMilli = ({ cpuMilli }: { cpuMilli: number }): number => (cpuMilli =
 /** The change of an owner in a turn that is not committed to memory yet. */
 type Pending = Map<string, DayUse>;
 
-type EndOfAttempt = (JobRequeued | JobEnded) & { startedAtMs: number };
-
-const endsAttempt = (fact: Fact): fact is EndOfAttempt =>
-  (fact.type === 'job.requeued' || (fact.type === 'job.ended' && fact.reused !== true)) &&
-  fact.from === 'Running' &&
-  fact.startedAtMs !== undefined;
+const endsAttempt = (fact: Fact): fact is JobRequeued | JobEnded =>
+  (fact.type === 'job.requeued' || fact.type === 'job.ended') && fact.from === 'Running';
 
 export class Budgets {
   readonly #limits: ReadonlyMap<string, number>;
@@ -74,10 +70,11 @@ export class Budgets {
     for (const fact of facts) {
       if (!endsAttempt(fact)) continue;
       const context = turn.state('batch', fact.batchId)?.context;
-      if (context === undefined) continue;
+      const started = turn.state('job', fact.jobId)?.context.attempts.find((it) => it.n === fact.attempt)?.started;
+      if (context === undefined || started === undefined) continue;
       const owner = nameOf(context.owner);
       const use = this.#pending.get(owner) ?? this.#uses.get(owner) ?? {};
-      const time = { cpuMilli: countedMilli(context), fromMs: fact.startedAtMs, toMs: fact.now };
+      const time = { cpuMilli: countedMilli(context), fromMs: started, toMs: fact.now };
       this.#pending.set(owner, charged(use, time));
     }
     for (const [owner, use] of this.#pending) turn.put(keys.budget(owner), JSON.stringify(use));
