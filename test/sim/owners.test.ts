@@ -35,7 +35,7 @@ function watchPlans(faults: string[], isUsed: (owner: string | undefined) => boo
     for (const it of this.openBatches()) active.set(it.owner, (active.get(it.owner) ?? 0) + activeRuns(it));
     const waiting = new Map<string | undefined, number>();
     for (const { context: c, runs } of this.waiting())
-      if (c.resources === undefined && c.parent === undefined)
+      if (c.resources === undefined && c.parent === undefined && c.cpuMilli === 0)
         waiting.set(c.owner, (waiting.get(c.owner) ?? 0) + Math.max(0, runs - c.requeued));
     const owners = new Map([...this.openBatches()].map((it) => [it.batchId, it.owner]));
     const assignments = plan.apply(this, args);
