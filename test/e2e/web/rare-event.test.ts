@@ -114,6 +114,66 @@ describe('web: the probability of a rare violation', () => {
     await page.context().close();
   });
 
+  /** Asks for more runs in the panel, after the text of the question has been compared. */
+  const extend = async (page: Page, panel: Locator, says: RegExp, runs: string): Promise<void> => {
+    await panel.getByRole('group', { name: 'More runs' }).getByRole('button', { name: 'Extend' }).click();
+    const question = page.getByRole('dialog', { name: /^Extend “/ });
+    expect(await question.innerText()).to.match(says);
+    await question.getByRole('textbox').fill(runs);
+    await question.getByRole('button', { name: 'Extend the study' }).click();
+  };
+
+  it('extends a confirmed study after a question, and says why a number of runs is refused', async () => {
+    const batch = await submitted('more draws', rareStudy({ limit: 3.5 }));
+    const { page, errors } = await suite.open(`batches/${batch}`);
+    const panel = panelOf(page);
+    await panel.getByText('Search:', { exact: true }).waitFor();
+    expect(await panel.getByRole('group', { name: 'More runs' }).count(), 'while it is open').to.equal(0);
+    await work(sum);
+    await panel.getByText('Ended: confirmed.', { exact: true }).waitFor();
+    const { total_jobs: runs } = (await suite.web.coordinator.batch(batch)).batch;
+    await panel.getByRole('button', { name: 'Extend' }).click();
+    await page.getByRole('button', { name: 'Do not extend it' }).click();
+    expect((await suite.web.coordinator.batch(batch)).batch.status, 'refused by the viewer').to.equal('Completed');
+    await extend(page, panel, /continues with further draws of the same attempt/, 'many');
+    await panel.getByText('The study was not extended.').waitFor();
+    await panel.getByText(/runs/).first().waitFor();
+    await extend(page, panel, /Further confirming runs/, '300');
+    await panel.getByRole('img', { name: /over 500 confirming runs/ }).waitFor();
+    await panel.getByText('Ended: confirmed.', { exact: true }).waitFor();
+    expect(await panel.getByText('The study was not extended.').count()).to.equal(0);
+    expect((await suite.web.coordinator.batch(batch)).batch.total_jobs).to.equal(runs + 300);
+    expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('extends a search that reached no violation together with the study that was submitted with it', async () => {
+    const study = rareStudy({ limit: 3.5, studies: 2 });
+    study.config.monte_carlo.runs = 100 + 2 * 50 + 200 + 150;
+    const response = await suite.web.coordinator.submit({ ...study, name: 'small budget' });
+    const [first, second] = response.studies!;
+    const { page, errors } = await suite.open(`batches/${first}`);
+    await work(sum);
+    const panel = panelOf(page);
+    await panel.getByText(/^Ended: not reached/).waitFor();
+    await extend(
+      page,
+      panel,
+      /The study submitted with it is extended by as many runs\.\s+Runs by which the budget grows/,
+      '900',
+    );
+    await panel.getByText(/^Ended: confirmed\. By both studies/).waitFor();
+    await panel.getByRole('link', { name: 'Study 2' }).click();
+    await panel.getByText('Study 2, this one').waitFor();
+    await extend(page, panel, /This study alone is extended/, '100');
+    await panel.getByRole('img', { name: /over 300 confirming runs/ }).waitFor();
+    const { coordinator } = suite.web;
+    const budgets = [(await coordinator.batch(first!)).batch.budget, (await coordinator.batch(second!)).batch.budget];
+    expect(budgets).to.deep.equal([1450, 1550]);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
   it('says why there is no estimate, and what the plain runs exclude', async () => {
     const batch = await submitted('constant', rareStudy());
     await work(() => ({ metadata: { y: 1 } }));
@@ -126,6 +186,7 @@ describe('web: the probability of a rare violation', () => {
     expect(shown[1]).to.match(/\n+–$/);
     expect(shown[2]).to.match(/at most 0\.0\d+ 100 plain runs/);
     expect(await panel.getByText(/^(Search|Tune|Confirm)[,:]/).count()).to.equal(0);
+    expect(await panel.getByRole('button', { name: 'Extend' }).count(), 'an end that is final').to.equal(0);
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

@@ -10,6 +10,7 @@ import { Stat } from '../parts/stat.tsx';
 import { Table } from '../parts/table.tsx';
 import { count, share } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { ExtendRare } from './extend.tsx';
 import { Measured } from './measured.tsx';
 import { BoundsCourse, Regions, Staircase } from './plots.tsx';
 import { ProposalTable } from './proposal.tsx';
@@ -38,7 +39,7 @@ export function RareEvent({ progress, submission }: Props) {
         {data === undefined && error === undefined && <Waiting what="Computing the probability" />}
         {data !== undefined && data.phase === null && <Empty title={data.sentence} />}
         {data !== undefined && data.phase !== null && (
-          <Answer answer={data} own={own.data} here={progress.batch.id} submission={submission} />
+          <Answer answer={data} own={own.data} progress={progress} submission={submission} />
         )}
       </div>
     </Panel>
@@ -54,12 +55,13 @@ interface AnswerProps {
   answer: RareEventAnswer;
   /** Of the study of this page alone; the plots show it. */
   own: RareEventAnswer | undefined;
-  /** The study of this page. */
-  here: string;
+  /** Of the study of this page. */
+  progress: BatchStatusResponse;
   submission: BatchSubmission;
 }
 
-function Answer({ answer, own = answer, here, submission }: AnswerProps) {
+function Answer({ answer, own = answer, progress, submission }: AnswerProps) {
+  const here = progress.batch.id;
   const { warnings } = answer;
   const { search, confidence } = own;
   const requirement = rareRequirement(submission.config.adaptive!, submission.requirements ?? []);
@@ -74,6 +76,7 @@ function Answer({ answer, own = answer, here, submission }: AnswerProps) {
         <Verdict answer={answer} />
       </div>
       <Figures answer={answer} />
+      <ExtendRare progress={progress} own={own} joint={answer} adaptive={submission.config.adaptive!} />
       {warnings.length > 0 && (
         <ul className="notice warn rare-warnings" aria-label="Warnings">
           {warnings.map(({ code, message }) => (
