@@ -5,7 +5,7 @@
 import type { AppendedRound, RoundRecord, Uuid } from '../../src/contract/types.ts';
 import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { RoundChain } from '../../src/coordinator/kernel/records/round-chain.ts';
-import { blocksOf, recordDigest, RowBlocks } from '../../src/coordinator/kernel/records/stored-rounds.ts';
+import { recordDigest, RowBlocks } from '../../src/coordinator/kernel/records/stored-rounds.ts';
 import { decodeBlock, type RowShape } from '../../src/domain/adaptive/rows.ts';
 import { allOf, idOf, keys, ROUND_KINDS, roundsOf } from '../../src/coordinator/kernel/storage/keys.ts';
 import { adaptiveStudy } from '../support/rounds.ts';
@@ -210,8 +210,8 @@ function checkRounds(disk: ReadonlyMap<string, string>, batch: Uuid): void {
     const text = disk.get(keys.round(batch, round));
     insist(text !== undefined, () => `round ${round} of ${batch} is lost: its batch counts ${rounds}`);
     chain.round(text);
-    const { count, key } = JSON.parse(text) as RoundRecord;
-    for (let block = 0; block < blocksOf(count); block++, blocks++) {
+    const { key } = JSON.parse(text) as RoundRecord;
+    for (let block = 0; chain.expectsBlock; block++, blocks++) {
       const rows = disk.get(keys.rows(batch, round, block));
       chain.block(rows);
       if (rows !== undefined)

@@ -1,7 +1,6 @@
 /** The rounds of an adaptive study in a manifest: each line of a round is followed by those of its runs, whose rows have the digest of the round. */
-import { createHash } from 'node:crypto';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
-import { BLOCK_ROWS, digestStart, hashBlock, type RowShape } from '../../domain/adaptive/rows.ts';
+import { BLOCK_ROWS, RoundHash, type RowShape } from '../../domain/adaptive/rows.ts';
 import type { BatchConfig } from '../../contract/types.ts';
 import type { ManifestHeader, ManifestRound, ManifestRun } from './lines.ts';
 
@@ -71,8 +70,8 @@ class Rows {
 
   constructor(shape: RowShape) {
     this.#shape = shape;
-    this.#plain = digestStart(createHash('sha256'), shape);
-    this.#withDraws = digestStart(createHash('sha256'), shape);
+    this.#plain = new RoundHash(shape);
+    this.#withDraws = new RoundHash(shape);
   }
 
   add({ parameters, draw, minus_zero: minusZero }: ManifestRun): void {
@@ -86,14 +85,14 @@ class Rows {
 
   digests(): string[] {
     this.#flush();
-    return [this.#plain.digest('hex'), this.#withDraws.digest('hex')];
+    return [this.#plain.digest(), this.#withDraws.digest()];
   }
 
   #flush(): void {
     const rows = this.#draws.length;
     const values = new Float64Array(this.#values);
-    hashBlock(this.#plain, { rows, values });
-    hashBlock(this.#withDraws, { rows, values, draws: new Int32Array(this.#draws) });
+    this.#plain.add({ rows, values });
+    this.#withDraws.add({ rows, values, draws: new Int32Array(this.#draws) });
     this.#values = [];
     this.#draws = [];
   }

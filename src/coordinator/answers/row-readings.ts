@@ -7,13 +7,12 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { jobId } from '../../domain/ids.ts';
 import { missingRecord } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
-import { blocksOf } from '../kernel/records/stored-rounds.ts';
 import type { StudyCache } from '../kernel/records/study-cache.ts';
 import { historiesOf, keys, ofBatch } from '../kernel/storage/keys.ts';
 import { linesOf } from '../kernel/storage/lines.ts';
 import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
 import { EndedRuns } from './ended-runs.ts';
-import type { RoundLookup } from '../../domain/adaptive/rows.ts';
+import { rowsOfRecord, type RoundLookup } from '../../domain/adaptive/rows.ts';
 import { versionOf } from '../kernel/records/study-version.ts';
 
 /** The start of a reading: the study as of the instant that the rows show. */
@@ -211,11 +210,13 @@ export class RowReadings {
       if (record === undefined) break;
       const blocks: string[] = [];
       const { count } = JSON.parse(record) as RoundRecord;
-      for (let block = 0; block < blocksOf(count); block++) {
+      for (let known = 0, block = 0; known < count; block++) {
+        if (block > 0) await this.#parts.share.slice();
         const key = keys.rows(batchId, round, block);
         const rows = view.get(key);
         if (rows === undefined) throw missingRecord(`the rows ${key}`);
         blocks.push(rows);
+        known += rowsOfRecord(rows);
         chars += rows.length;
       }
       found.push({ record, blocks });

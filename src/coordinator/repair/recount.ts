@@ -2,7 +2,7 @@
 import { untouchedRuns } from '../../../machines/batch.ts';
 import type { RunSelection } from '../../domain/runs/run-selection.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
-import { blocksOf, recordDigest } from '../kernel/records/stored-rounds.ts';
+import { recordDigest } from '../kernel/records/stored-rounds.ts';
 import { decodeSubmission, selectionOf } from '../kernel/records/study-cache.ts';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import { runIdOf } from '../../domain/ids.ts';
@@ -302,9 +302,8 @@ function recountRounds(
       continue;
     }
     chain.round(record);
-    const { count, key } = JSON.parse(record) as RoundRecord;
-    for (let block = 0; block < blocksOf(count); block++)
-      chain.block(wholeRecord(view, keys.rows(batchId, number, block)));
+    const { key } = JSON.parse(record) as RoundRecord;
+    for (let block = 0; chain.expectsBlock; block++) chain.block(wholeRecord(view, keys.rows(batchId, number, block)));
     if (key !== null && wholeRecord(view, keys['round-key'](batchId, key)) !== String(number)) {
       report(`study ${batchId}: the key of round ${number} is missing or names another round`);
     }

@@ -5,7 +5,7 @@
 import type { BatchContext } from '../../../machines/batch.ts';
 import { rowDesign } from '../../domain/adaptive/given-rows.ts';
 import {
-  BLOCK_ROWS,
+  blockRows,
   decodeBlock,
   digestOfRound,
   lostBlock,
@@ -14,7 +14,7 @@ import {
 } from '../../domain/adaptive/rows.ts';
 import { RARE_EVENT_ALGORITHM } from '../../contract/enums.ts';
 import type { BatchSubmission, RoundRecord, Uuid } from '../../contract/types.ts';
-import { blocksOf } from '../kernel/records/stored-rounds.ts';
+import { rowsOfBlocks } from '../kernel/records/stored-rounds.ts';
 import { timestamp } from '../kernel/records/to-resource.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
 import { idOf, keys, roundsOf } from '../kernel/storage/keys.ts';
@@ -114,13 +114,23 @@ class RoundsRepair {
 
   /** The size of a round by its rows: a block that is not full is the last one. */
   #sizeByRows(round: number): number | undefined {
+    const full = this.#rowsOfBlocks(round, 1);
     let size = 0;
     for (let block = 0; ; block++) {
       const rows = this.#block(round, block)?.rows.rows;
       if (rows === undefined) return undefined;
       size += rows;
-      if (rows < BLOCK_ROWS) return size;
+      if (rows < full) return size;
     }
+  }
+
+  /** The rows of each block of a round but the last, by the largest of its first blocks. */
+  #rowsOfBlocks(round: number, blocks: number): number {
+    const { names } = this.#shape;
+    const sizes = Array.from({ length: blocks }, (_, block) =>
+      rowsOfBlocks(this.#text(keys.rows(this.#batchId, round, block)), names.length),
+    );
+    return Math.max(...sizes);
   }
 
   async #readKeys(): Promise<void> {
@@ -143,13 +153,13 @@ class RoundsRepair {
     const [round, first] = [this.#rounds, this.#runs];
     const whole: RowBlock[] = [];
     const changes: Change[] = [];
-    for (let block = 0; block < blocksOf(count); block++) {
-      const size = Math.min(BLOCK_ROWS, count - block * BLOCK_ROWS);
+    const full = this.#rowsOfBlocks(round, Math.ceil(count / blockRows(this.#shape.names.length)));
+    for (let block = 0; block * full < count; block++) {
+      const size = Math.min(full, count - block * full);
       const found = mayUseRows ? this.#block(round, block) : undefined;
       const kept = found?.rows.rows === size ? found : undefined;
       changes.push([keys.rows(this.#batchId, round, block), kept?.text ?? lostBlock(size)]);
-      if (kept === undefined || kept.rows.isLost === true)
-        this.#lose(first + block * BLOCK_ROWS, size, kept === undefined);
+      if (kept === undefined || kept.rows.isLost === true) this.#lose(first + block * full, size, kept === undefined);
       else whole.push(kept.rows);
     }
     const key = record === undefined ? (this.#named.get(round) ?? null) : (JSON.parse(record) as RoundRecord).key;

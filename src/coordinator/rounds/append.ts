@@ -77,7 +77,11 @@ export async function appendRound(parts: AppendParts, batchId: Uuid, body: unkno
     const { stored, code } = outcome;
     const compared = await rows.packed(stored.first_run_id);
     if (compared.digest === stored.digest) return { ...appended(stored), repeated: true };
-    const storedBlocks = readBlocks(groupCommit, batchId, stored, names.length);
+    const storedBlocks: RowBlock[] = [];
+    for (const block of readBlocks(groupCommit, batchId, stored, names.length)) {
+      storedBlocks.push(block);
+      await pause();
+    }
     throw differs(code, stored, request, firstDifference(names, compared.blocks, storedBlocks, stored.first_run_id));
   }
 }

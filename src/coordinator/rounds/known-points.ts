@@ -11,6 +11,8 @@ import { readBlocks, readRound } from '../kernel/records/stored-rounds.ts';
 
 /** Rows that are hashed in one step: about a millisecond. */
 const STEP_ROWS = 256;
+/** Numbers of a block whose reading ends a step. */
+const STEP_NUMBERS = 8_192;
 /** Different rows of all studies together that stay in memory; a study that needs more has them alone. */
 const MAX_POINTS = 4_000_000;
 
@@ -23,8 +25,9 @@ export class StudyPoints {
   /** Rounds that are in the index. */
   #rounds = 0;
   #nextRun = 0;
-  /** The blocks of the round after these that are not in the index yet, and the next row of the first of them. */
-  #blocks: RowBlock[] = [];
+  /** The blocks of the round after these, the one whose rows are being added, and the next of them. */
+  #blocks: Iterator<RowBlock> | undefined;
+  #block: RowBlock | undefined;
   #row = 0;
 
   constructor(source: RecordSource, batchId: Uuid, width: number) {
@@ -37,6 +40,11 @@ export class StudyPoints {
   advance(rounds: number): boolean {
     for (let left = STEP_ROWS; left > 0 && this.#rounds < rounds;) {
       const block = this.#nextBlock();
+      if (block === undefined) {
+        this.#blocks = undefined;
+        this.#rounds += 1;
+        continue;
+      }
       const end = Math.min(block.rows, this.#row + left);
       if (block.isLost === true) this.#nextRun += end - this.#row;
       else {
@@ -47,19 +55,22 @@ export class StudyPoints {
       this.#row = end;
       if (end < block.rows) return false;
       this.#row = 0;
-      this.#blocks.shift();
-      if (this.#blocks.length === 0) this.#rounds += 1;
+      this.#block = undefined;
+      // Reading a wide block takes as long as a step.
+      if (block.values.length > STEP_NUMBERS) left = 0;
     }
     return this.#rounds >= rounds;
   }
 
-  #nextBlock(): RowBlock {
-    if (this.#blocks.length === 0) {
+  /** The block whose rows are added next; undefined after the last one of the round. */
+  #nextBlock(): RowBlock | undefined {
+    if (this.#blocks === undefined) {
       const record = readRound(this.#source, this.#batchId, this.#rounds);
       if (record === undefined) throw missingRecord(`round ${this.#rounds} of study ${this.#batchId}`);
       this.#blocks = readBlocks(this.#source, this.#batchId, record, this.#width);
     }
-    return this.#blocks[0]!;
+    this.#block ??= (this.#blocks.next() as IteratorResult<RowBlock, undefined>).value;
+    return this.#block;
   }
 }
 

@@ -22,7 +22,7 @@ import { outputsOf } from '../../domain/runs/outputs.ts';
 import { isTerminal, missingRecord, type BatchState } from '../kernel/actors/actor-kinds.ts';
 import { readBatch } from '../kernel/records/read-batch.ts';
 import { RoundChain } from '../kernel/records/round-chain.ts';
-import { blocksOf, readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
+import { readRound, recordDigest } from '../kernel/records/stored-rounds.ts';
 import type { Study, StudyCache } from '../kernel/records/study-cache.ts';
 import { idOf, keys } from '../kernel/storage/keys.ts';
 import type { Entry, Store, StoreView } from '../kernel/storage/store.ts';
@@ -266,8 +266,7 @@ export async function checkRounds(parts: CheckParts, batchId: Uuid): Promise<Rou
         continue;
       }
       chain.round(text);
-      const { count } = JSON.parse(text) as RoundRecord;
-      for (let block = 0; block < blocksOf(count); block++) {
+      for (let block = 0; chain.expectsBlock; block++) {
         await parts.share.slice();
         chain.block(view.get(keys.rows(batchId, number, block)));
       }

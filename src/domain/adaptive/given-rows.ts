@@ -9,7 +9,7 @@ import { sortedNames } from '../../base/text/sorted-names.ts';
 import { INT32_MAX, LIMITS } from '../../contract/limits.ts';
 import type { BatchConfig, DispersionConfig, Fault } from '../../contract/types.ts';
 import { SimbatchError } from '../errors.ts';
-import { BLOCK_ROWS, type Pause, type RowBlock, type RowShape } from './rows.ts';
+import { blockRows, type Pause, type RowBlock, type RowShape } from './rows.ts';
 
 /** A chosen name with the bounds of its numbers. */
 interface ChosenName {
@@ -144,8 +144,9 @@ function blocksFor(rows: number, pointer: string, { chosen }: RowDesign, faults:
   const most = Math.floor(LIMITS.roundBytes / 8 / Math.max(1, chosen.length));
   if (rows > most) faults.add(pointer, `has ${rows} rows of ${chosen.length} numbers; append up to ${most} at a time`);
   faults.throwIfAny();
-  return Array.from({ length: Math.ceil(rows / BLOCK_ROWS) }, (_, index) => {
-    const size = Math.min(BLOCK_ROWS, rows - index * BLOCK_ROWS);
+  const full = blockRows(chosen.length);
+  return Array.from({ length: Math.ceil(rows / full) }, (_, index) => {
+    const size = Math.min(full, rows - index * full);
     return { rows: size, values: new Float64Array(size * chosen.length) };
   });
 }
@@ -157,6 +158,7 @@ async function rowBlocks(rows: unknown, design: RowDesign, faults: Faults, pause
   }
   const blocks = blocksFor(rows.length, '/rows', design, faults);
   const { chosen } = design;
+  const size = blockRows(chosen.length);
   const step = Math.max(1, Math.floor(STEP_NUMBERS / Math.max(1, chosen.length)));
   for (const [index, row] of (rows as unknown[]).entries()) {
     const later = index % step === step - 1 ? pause() : undefined;
@@ -166,8 +168,8 @@ async function rowBlocks(rows: unknown, design: RowDesign, faults: Faults, pause
       faults.add(here, `must be an object with the number of each chosen parameter, not ${shown(row)}`);
       continue;
     }
-    const { values } = blocks[Math.floor(index / BLOCK_ROWS)]!;
-    const offset = (index % BLOCK_ROWS) * chosen.length;
+    const { values } = blocks[Math.floor(index / size)]!;
+    const offset = (index % size) * chosen.length;
     let found = 0;
     for (const [place, it] of chosen.entries()) {
       const value: unknown = Object.hasOwn(row, it.name) ? (row as Record<string, unknown>)[it.name] : undefined;
@@ -210,16 +212,14 @@ async function columnBlocks(given: unknown, design: RowDesign, faults: Faults, p
   }
   faults.throwIfAny();
   const blocks = blocksFor(rows, '/columns', design, faults);
+  const size = blockRows(chosen.length);
   for (const { column, place, it } of columns) {
     for (let row = 0; row < rows; row++) {
       const later = row % STEP_NUMBERS === STEP_NUMBERS - 1 ? pause() : undefined;
       if (later !== undefined) await later;
       const fault = numberFault(column[row], it);
       if (fault !== undefined) faults.add(`/columns${pointerToken(it.name)}/${row}`, fault);
-      else
-        blocks[Math.floor(row / BLOCK_ROWS)]!.values[(row % BLOCK_ROWS) * chosen.length + place] = column[
-          row
-        ] as number;
+      else blocks[Math.floor(row / size)]!.values[(row % size) * chosen.length + place] = column[row] as number;
     }
     const later = pause();
     if (later !== undefined) await later;

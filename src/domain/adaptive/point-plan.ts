@@ -1,6 +1,6 @@
 /** Which rows of a request are known, and the round of those that are not. Pure; long work is done in steps. */
 import { HASH_WORDS, hashRows, PointIndex, type PointRuns } from './point-index.ts';
-import { BLOCK_ROWS, digestOfRound, encodeBlock, type Pause, type RowBlock, type RowShape } from './rows.ts';
+import { blockRows, digestOfRound, encodeBlock, type Pause, type RowBlock, type RowShape } from './rows.ts';
 
 /** Rows that are hashed or copied in one step. */
 const STEP_ROWS = 256;
@@ -84,17 +84,18 @@ export async function packFresh(
   pause: Pause,
 ): Promise<PackedRows> {
   const width = shape.names.length;
+  const size = blockRows(width);
   const packed: RowBlock[] = [];
   for (const [place, row] of fresh.entries()) {
     const later = place % STEP_ROWS === STEP_ROWS - 1 ? pause() : undefined;
     if (later !== undefined) await later;
-    if (place % BLOCK_ROWS === 0) {
-      const rows = Math.min(BLOCK_ROWS, fresh.length - place);
+    if (place % size === 0) {
+      const rows = Math.min(size, fresh.length - place);
       packed.push({ rows, values: new Float64Array(rows * width) });
     }
-    const from = (row % BLOCK_ROWS) * width;
-    const { values } = blocks[Math.floor(row / BLOCK_ROWS)]!;
-    packed.at(-1)!.values.set(values.subarray(from, from + width), (place % BLOCK_ROWS) * width);
+    const from = (row % size) * width;
+    const { values } = blocks[Math.floor(row / size)]!;
+    packed.at(-1)!.values.set(values.subarray(from, from + width), (place % size) * width);
   }
   const digest = await digestOfRound(shape, packed, pause);
   const records: string[] = [];

@@ -6,10 +6,17 @@ import { createHash, type Hash } from 'node:crypto';
 import type { RowSpace } from '../../contract/enums.ts';
 import type { RoundRecord, RowsRecord } from '../../contract/types.ts';
 
-/** The most rows of one block. */
+/** The most rows of one block, and the rows whose draws follow their numbers in the digest of a round. */
 export const BLOCK_ROWS = 4_096;
-/** Bytes that are hashed or written in one step: about a millisecond. */
-const STEP_BYTES = 524_288;
+/** The most bytes of the numbers of one block with more than one row: reading it holds the event loop for some milliseconds. */
+const BLOCK_BYTES = 524_288;
+
+/** The rows of each block of a round but the last, of `width` numbers a row: a power of two. */
+export function blockRows(width: number): number {
+  let rows = BLOCK_ROWS;
+  while (rows > 1 && 8 * rows * width > BLOCK_BYTES) rows /= 2;
+  return rows;
+}
 
 /** The meaning of the numbers of a row: values of the chosen parameters, or standard normals of those that are drawn. */
 export interface RowShape {
@@ -43,7 +50,7 @@ export interface RoundLookup {
   readonly rowOf: (run: number) => RunRow | undefined;
 }
 
-/** Up to `BLOCK_ROWS` rows, row after row. */
+/** Some rows of a round, row after row; each block of the round but the last has as many. */
 export interface RowBlock {
   rows: number;
   values: Float64Array;
@@ -65,6 +72,9 @@ export function encodeBlock({ rows, values, draws }: RowBlock): string {
   const tail = draws === undefined ? '' : `,"draws":"${bytesOf(draws).toString('base64')}"`;
   return `{"rows":${rows},"values":"${numbers}"${tail}}`;
 }
+
+/** The rows of a record that `encodeBlock` or `lostBlock` made, without its numbers; 0 for another text. */
+export const rowsOfRecord = (record: string): number => Number(/^\{"rows":(\d+)/.exec(record)?.[1] ?? 0);
 
 /** The record in place of a block of so many rows that damage to the data directory has lost. */
 export const lostBlock = (rows: number): string => `{"rows":${rows},"values":"","lost":true}`;
@@ -97,29 +107,41 @@ export async function digestOfRound(
   blocks: readonly RowBlock[],
   pause: Pause = () => undefined,
 ): Promise<string> {
-  const hash = digestStart(createHash('sha256'), shape);
-  for (const { values, draws } of blocks) {
-    await hashSteps(hash, bytesOf(values), pause);
-    if (draws !== undefined) await hashSteps(hash, bytesOf(draws), pause);
-  }
-  return hash.digest('hex');
-}
-
-/** Begins the digest of a round. */
-export const digestStart = (hash: Hash, { space, names }: RowShape): Hash =>
-  hash.update(['simbatch-round/1', space, ...names, ''].join('\0'), 'utf8');
-
-/** Adds a block to the digest of a round. */
-export function hashBlock(hash: Hash, { values, draws }: RowBlock): void {
-  hash.update(bytesOf(values));
-  if (draws !== undefined) hash.update(bytesOf(draws));
-}
-
-async function hashSteps(hash: Hash, bytes: Buffer, pause: Pause): Promise<void> {
-  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    const later = at === 0 && bytes.length < STEP_BYTES ? undefined : pause();
+  const hash = new RoundHash(shape);
+  for (const [at, block] of blocks.entries()) {
+    const later = at === 0 ? undefined : pause();
     if (later !== undefined) await later;
-    hash.update(bytes.subarray(at, at + STEP_BYTES));
+    hash.add(block);
+  }
+  return hash.digest();
+}
+
+/** The digest of a round of which the blocks come one by one; it does not depend on their size. */
+export class RoundHash {
+  readonly #hash: Hash;
+  #rows = 0;
+  /** The draws of the rows since the last multiple of `BLOCK_ROWS`. */
+  #draws: Int32Array[] = [];
+
+  constructor({ space, names }: RowShape) {
+    this.#hash = createHash('sha256').update(['simbatch-round/1', space, ...names, ''].join('\0'), 'utf8');
+  }
+
+  add({ rows, values, draws }: RowBlock): void {
+    this.#hash.update(bytesOf(values));
+    if (draws !== undefined) this.#draws.push(draws);
+    this.#rows += rows;
+    if (this.#rows % BLOCK_ROWS === 0) this.#addDraws();
+  }
+
+  digest(): string {
+    this.#addDraws();
+    return this.#hash.digest('hex');
+  }
+
+  #addDraws(): void {
+    for (const draws of this.#draws) this.#hash.update(bytesOf(draws));
+    this.#draws = [];
   }
 }
 
@@ -145,16 +167,18 @@ export function firstDifference(
   firstRunId: number,
 ): { row: number; column: string | { draw: true } } | undefined {
   let row = 0;
-  for (const [index, block] of one.entries()) {
-    const against = other[index];
-    if (against === undefined) return undefined;
+  // The blocks of both may be of different sizes.
+  const size = other[0]?.rows ?? 1;
+  for (const block of one) {
     for (let at = 0; at < block.rows; at++, row++) {
-      for (let column = 0; column < names.length; column++) {
-        const place = at * names.length + column;
-        if (!Object.is(block.values[place], against.values[place])) return { row, column: names[column]! };
+      const against = other[Math.floor(row / size)];
+      if (against === undefined) return undefined;
+      const [from, to] = [at * names.length, (row % size) * names.length];
+      for (const [column, name] of names.entries()) {
+        if (!Object.is(block.values[from + column], against.values[to + column])) return { row, column: name };
       }
       const own = firstRunId + row;
-      if ((block.draws?.[at] ?? own) !== (against.draws?.[at] ?? own)) return { row, column: { draw: true } };
+      if ((block.draws?.[at] ?? own) !== (against.draws?.[row % size] ?? own)) return { row, column: { draw: true } };
     }
   }
   return undefined;

@@ -5,7 +5,7 @@ import { scoresUnder } from '../../../analysis/rare/answer/scores.ts';
 import type { RareEnd } from '../../../contract/enums.ts';
 import type { RareDecision, Uuid } from '../../../contract/types.ts';
 import { mostFurtherRuns, rareRequirement, type RareSource } from '../../../domain/study/rare-event/settings.ts';
-import { BLOCK_ROWS, digestOfRound, encodeBlock, type RowBlock } from '../../../domain/adaptive/rows.ts';
+import { blockRows, digestOfRound, encodeBlock, type RowBlock } from '../../../domain/adaptive/rows.ts';
 import { EXECUTION_SECS, executionSecsOf, numberOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { reasonOf } from '../../../domain/runs/run-end.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
@@ -152,9 +152,10 @@ function endOf(run: StoredRun, output: string, hasRules: boolean): { code: numbe
 }
 
 function blocksOf(rows: Float64Array, count: number, width: number): RowBlock[] {
-  return Array.from({ length: Math.ceil(count / BLOCK_ROWS) }, (_, block) => {
-    const size = Math.min(BLOCK_ROWS, count - block * BLOCK_ROWS);
-    const from = block * BLOCK_ROWS * width;
+  const full = blockRows(width);
+  return Array.from({ length: Math.ceil(count / full) }, (_, block) => {
+    const size = Math.min(full, count - block * full);
+    const from = block * full * width;
     return { rows: size, values: rows.slice(from, from + size * width) };
   });
 }

@@ -3,7 +3,6 @@ import { RecentMap } from '../../../base/recent-map.ts';
 import type { RoundRecord, Uuid } from '../../../contract/types.ts';
 import { rowDesign } from '../../../domain/adaptive/given-rows.ts';
 import {
-  BLOCK_ROWS,
   decodeBlock,
   type RoundLookup,
   type RowBlock,
@@ -55,7 +54,9 @@ export class RoundRows implements RoundLookup {
   readonly rowOf = (run: number): RunRow | undefined => {
     const round = this.roundOf(run);
     const row = run - this.heads[round]!.first_run_id;
-    return rowAt(this.#blocks[round]![Math.floor(row / BLOCK_ROWS)]!, row % BLOCK_ROWS, this.#width, run);
+    const blocks = this.#blocks[round]!;
+    const { rows } = blocks[0]!;
+    return rowAt(blocks[Math.floor(row / rows)]!, row % rows, this.#width, run);
   };
 }
 

@@ -2,10 +2,9 @@
  * Checks the records of the rounds of one study in their order: numbers and runs without gaps, rows that match their digest, and the chain of
  * hashes from the submission on. A loss that a repair has marked is reported as such, and the check continues after it.
  */
-import { createHash, type Hash } from 'node:crypto';
 import type { RoundRecord, RowsRecord } from '../../../contract/types.ts';
-import { BLOCK_ROWS, decodeBlock, digestStart, hashBlock, type RowShape } from '../../../domain/adaptive/rows.ts';
-import { recordDigest } from './stored-rounds.ts';
+import { decodeBlock, RoundHash, type RowShape } from '../../../domain/adaptive/rows.ts';
+import { recordDigest, rowsOfBlocks } from './stored-rounds.ts';
 
 /** Receives a fault; `isMarked`: a repair has marked the loss, which is not a fault of the directory. */
 type ReportFault = (fault: string, isMarked?: true) => void;
@@ -16,7 +15,8 @@ export class RoundChain {
   /** The digest that the next record must name; undefined: any. */
   #previous: string | undefined;
   #head: string | undefined;
-  #open: { record: RoundRecord; hash: Hash; blocks: number; rows: number; lostRows: number } | undefined;
+  #open:
+    { record: RoundRecord; hash: RoundHash; size: number; blocks: number; rows: number; lostRows: number } | undefined;
   rounds = 0;
   runs = 0;
 
@@ -30,6 +30,11 @@ export class RoundChain {
   /** The digest of the last record; undefined before one. */
   get head(): string | undefined {
     return this.#head;
+  }
+
+  /** True while further blocks of the round follow. */
+  get expectsBlock(): boolean {
+    return this.#open !== undefined && this.#open.rows < this.#open.record.count;
   }
 
   /** Takes the record of the next round; its blocks follow. */
@@ -50,7 +55,7 @@ export class RoundChain {
     this.#head = recordDigest(text);
     this.rounds = round + 1;
     this.runs = first + count;
-    this.#open = { record, hash: digestStart(createHash('sha256'), this.#shape), blocks: 0, rows: 0, lostRows: 0 };
+    this.#open = { record, hash: new RoundHash(this.#shape), size: 0, blocks: 0, rows: 0, lostRows: 0 };
   }
 
   /** Takes the next block of the round; undefined where its record is missing. */
@@ -61,7 +66,8 @@ export class RoundChain {
       return;
     }
     const { round } = open.record;
-    const size = Math.min(BLOCK_ROWS, open.record.count - open.rows);
+    if (open.blocks === 0) open.size = rowsOfBlocks(text, this.#shape.names.length);
+    const size = Math.min(open.size, open.record.count - open.rows);
     open.blocks += 1;
     open.rows += size;
     if (text === undefined) {
@@ -72,7 +78,7 @@ export class RoundChain {
       if ((JSON.parse(text) as RowsRecord).rows !== size) throw new RangeError(`it must have ${size} rows`);
       const block = decodeBlock(text, this.#shape.names.length);
       if (block.isLost === true) open.lostRows += size;
-      else hashBlock(open.hash, block);
+      else open.hash.add(block);
     } catch (error) {
       this.#report(`block ${open.blocks - 1} of round ${round} cannot be read: ${(error as Error).message}`);
     }
@@ -91,7 +97,7 @@ export class RoundChain {
     if (open.rows !== count) this.#report(`round ${round} has ${open.rows} of its ${count} rows`);
     else if (open.lostRows > 0) {
       this.#report(`${open.lostRows} of the ${count} rows of round ${round} were lost by damage`, true);
-    } else if (open.hash.digest('hex') !== digest) {
+    } else if (open.hash.digest() !== digest) {
       this.#report(`the rows of round ${round} (runs ${first} to ${first + count - 1}) do not match their digest`);
     }
   }

@@ -1,7 +1,15 @@
 /** The stored rounds of adaptive studies: their records, and the row of a run. Rounds never change, so that blocks of rows are cached. */
 import { createHash } from 'node:crypto';
 import { RecentMap } from '../../../base/recent-map.ts';
-import { BLOCK_ROWS, decodeBlock, rowAt, type RowBlock, type RunRow } from '../../../domain/adaptive/rows.ts';
+import {
+  BLOCK_ROWS,
+  blockRows,
+  decodeBlock,
+  rowAt,
+  rowsOfRecord,
+  type RowBlock,
+  type RunRow,
+} from '../../../domain/adaptive/rows.ts';
 import type { RoundRecord, Uuid } from '../../../contract/types.ts';
 import { decodeBatch, missingRecord } from '../actors/actor-kinds.ts';
 import type { RecordSource } from '../actors/directory.ts';
@@ -28,17 +36,26 @@ export function readRound(source: RecordSource, batchId: Uuid, round: number): R
 /** SHA-256 of the stored bytes of a record, in lowercase hexadecimal. */
 export const recordDigest = (record: string): string => createHash('sha256').update(record, 'utf8').digest('hex');
 
-/** The number of blocks of a round. */
-export const blocksOf = (count: number): number => Math.ceil(count / BLOCK_ROWS);
+/**
+ * The rows of each block of a round but the last, by the record of its first block. Earlier versions wrote `BLOCK_ROWS` rows of any width.
+ */
+export function rowsOfBlocks(first: string | undefined, width: number): number {
+  const rows = blockRows(width);
+  return first !== undefined && rowsOfRecord(first) > rows ? BLOCK_ROWS : rows;
+}
 
-/** Returns the blocks of a round, `width` numbers a row. */
-export function readBlocks(
+/** Reads the blocks of a round one by one, `width` numbers a row: together they may take longer than a slice of the event loop. */
+export function* readBlocks(
   source: RecordSource,
   batchId: Uuid,
   { round, count }: RoundRecord,
   width: number,
-): RowBlock[] {
-  return Array.from({ length: blocksOf(count) }, (_, block) => readBlock(source, batchId, round, block, width));
+): Generator<RowBlock> {
+  for (let rows = 0, block = 0; rows < count; block++) {
+    const it = readBlock(source, batchId, round, block, width);
+    yield it;
+    rows += it.rows;
+  }
 }
 
 function readBlock(source: RecordSource, batchId: Uuid, round: number, block: number, width: number): RowBlock {
@@ -61,15 +78,28 @@ export class RowBlocks {
   rowsOf(batchId: Uuid, width: number): (run: number) => RunRow | undefined {
     const rounds = new RoundPlaces(this.#source, batchId);
     // Each answer about a run asks several times, and the next run is mostly of the same block.
-    let latest: { round: number; index: number; block: RowBlock } | undefined;
+    let latest: { round: number; size: number; index: number; block: RowBlock } | undefined;
     return (run) => {
-      const { round, first } = rounds.of(run);
+      const { round, first, count } = rounds.of(run);
       const row = run - first;
-      const index = Math.floor(row / BLOCK_ROWS);
+      const size = latest?.round === round ? latest.size : this.#sizeOf(batchId, round, count, width);
+      const index = Math.floor(row / size);
       if (latest?.round !== round || latest.index !== index)
-        latest = { round, index, block: this.#block(batchId, round, index, width) };
-      return rowAt(latest.block, row % BLOCK_ROWS, width, run);
+        latest = { round, size, index, block: this.#block(batchId, round, index, width) };
+      return rowAt(latest.block, row % size, width, run);
     };
+  }
+
+  /** The rows of each block of a round but the last. */
+  #sizeOf(batchId: Uuid, round: number, count: number, width: number): number {
+    const rows = blockRows(width);
+    if (rows === BLOCK_ROWS || count <= rows) return rows;
+    try {
+      return Math.max(rows, this.#block(batchId, round, 0, width).rows);
+    } catch {
+      // The first block is damaged; that of the run may be whole.
+      return rows;
+    }
   }
 
   #block(batchId: Uuid, round: number, index: number, width: number): RowBlock {
