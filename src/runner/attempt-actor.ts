@@ -1,8 +1,5 @@
-/**
- * The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. It is the machine's compiled
- * transitions alone, without XState's actor around them: the attempt has no children, timers or listeners, and a short run would pay for them.
- */
-import type { AnyActorScope, SnapshotFrom } from 'xstate';
+/** The attempt machine of `machines/attempt.ts` as the runner uses it: sends events, logs each transition. */
+import { createActor, type Actor } from 'xstate';
 import { compiledMachine } from '../base/interpreters/compiled-machine.ts';
 import { attemptMachine } from '../../machines/attempt.ts';
 import type { AttemptContext, AttemptEvent, AttemptState, KillCause } from '../../machines/attempt.ts';
@@ -10,28 +7,27 @@ import type { AttemptRef } from '../contract/types.ts';
 import type { Log } from './log.ts';
 
 const ATTEMPT_LOGIC = compiledMachine(attemptMachine);
-/** The machine emits no facts. */
-const SCOPE = { emit: () => {} } as unknown as AnyActorScope;
-
-type Snapshot = SnapshotFrom<typeof attemptMachine>;
 
 export class AttemptActor {
   readonly ref: AttemptRef;
-  #snapshot: Snapshot;
+  readonly #actor: Actor<typeof attemptMachine>;
   readonly #log: Log;
 
   constructor({ job_id, attempt }: AttemptRef, log: Log) {
     this.ref = { job_id, attempt };
     this.#log = log;
-    this.#snapshot = ATTEMPT_LOGIC.getInitialSnapshot(SCOPE, { jobId: job_id, attempt });
+    this.#actor = createActor(ATTEMPT_LOGIC, { input: { jobId: job_id, attempt } });
+    // An error is thrown by `send`; without an observer XState would throw it from a timer too.
+    this.#actor.subscribe({ error: () => {} });
+    this.#actor.start();
   }
 
   get state(): AttemptState {
-    return this.#snapshot.value;
+    return this.#actor.getSnapshot().value;
   }
 
   get context(): AttemptContext {
-    return this.#snapshot.context;
+    return this.#actor.getSnapshot().context;
   }
 
   get killedFor(): KillCause | undefined {
@@ -45,10 +41,11 @@ export class AttemptActor {
 
   /** Returns false when the state does not take the event; then nothing changed. */
   send(event: AttemptEvent): boolean {
-    const before = this.#snapshot;
-    const after = ATTEMPT_LOGIC.transition(before, event, SCOPE);
+    const before = this.#actor.getSnapshot();
+    this.#actor.send(event);
+    const after = this.#actor.getSnapshot();
     if (after === before) return false;
-    this.#snapshot = after;
+    if (after.status === 'error') throw after.error;
     this.#log.debug(`attempt ${before.value} -> ${after.value}`, { ...this.ref, event: event.type });
     return true;
   }
