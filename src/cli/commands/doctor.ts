@@ -1,7 +1,10 @@
 /** `simbatch doctor`: checks what a study needs, from this machine to the runners, and names the remedy of each fault. */
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
+import { remoteStoreWarning } from '../../base/mounts.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/transport.ts';
@@ -31,7 +34,7 @@ const TONES: Record<State, Tone> = { ok: 'good', warning: 'warning', fault: 'bad
 export function doctorCommand(): Command {
   return clientCommand('doctor', 'check this machine, the coordinator and its runners; exit code 1 for a fault').action(
     async (flags: ClientFlags) => {
-      const checks = [await python(), await disk(), ...(await coordinator(flags))];
+      const checks = [await python(), await disk(), ...dataDirectory(), ...(await coordinator(flags))];
       if (checks.some(({ state }) => state === 'fault')) process.exitCode = EXIT.failed;
       const about = `simbatch ${packageVersion}, Node ${process.versions.node}, ${process.platform}`;
       if (flags.output === 'json') return writeJson({ about, checks });
@@ -62,6 +65,14 @@ async function disk(): Promise<Check> {
   const free = bavail * bsize;
   const text = `${(free / 2 ** 30).toFixed(1)} GiB free in this folder`;
   return free < LEAST_BYTES ? warning('disk', `${text}: runs may fill it; make room`) : ok('disk', text);
+}
+
+/** The data directory of a coordinator on this machine; nothing where there is none. */
+function dataDirectory(): Check[] {
+  const directory = resolve(process.env['SVC_DATA_DIR'] ?? './data');
+  if (!existsSync(directory)) return [];
+  const remote = remoteStoreWarning(directory);
+  return [remote === undefined ? ok('data', `${directory} is on no network file system`) : warning('data', remote)];
 }
 
 /** The coordinator, and through it the runners and the open studies; nothing further when it does not answer. */

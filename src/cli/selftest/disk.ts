@@ -1,7 +1,8 @@
 /** Measures the synced write of a directory's file system and judges whether it can be a durable one. */
-import { closeSync, fdatasyncSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
+import { isRemote, mountOf, readMounts, type Mount } from '../../base/mounts.ts';
 
 export interface DiskReport {
   /** `unknown` outside Linux. */
@@ -15,18 +16,12 @@ export interface DiskReport {
   finding: string;
 }
 
-export interface Mount {
-  mountPoint: string;
-  fileSystem: string;
-}
-
 const WRITE_BYTES = 4096;
 const WRITES = 300;
 const TIME_LIMIT_MS = 4_000;
 /** No device that keeps its data without power completes a write and a flush in this time. */
 const FASTEST_US = 20;
 const IN_MEMORY = new Set(['tmpfs', 'ramfs', 'devtmpfs']);
-const REMOTE = /^(nfs\d?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|9p|virtiofs|afs|beegfs|gpfs|fuse\..+)$/;
 
 /** Appends small records to a file of the directory, each with fdatasync as the store does, and measures each. */
 export async function measureDisk(
@@ -56,7 +51,7 @@ export async function measureDisk(
   }
   const sorted = timesUs.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-  return judgeDisk(mountOf(realpathSync(directory), readMounts()), sorted.length, at(0.5), at(0.99));
+  return judgeDisk(mountOf(directory, readMounts()), sorted.length, at(0.5), at(0.99));
 }
 
 /** Judges measured times on a file system. Pure. */
@@ -77,7 +72,7 @@ export function judgeDisk(mount: Mount, writes: number, medianUs: number, p99Us:
         `a synced write takes ${medianUs.toFixed(1)} us, faster than a disk can be: a layer below (a library, the hypervisor, ` +
         'a mount option) ignores the flush, and a power cut may lose acknowledged results',
     };
-  if (REMOTE.test(fileSystem))
+  if (isRemote(fileSystem))
     return {
       ...measured,
       verdict: 'over a network',
@@ -89,35 +84,4 @@ export function judgeDisk(mount: Mount, writes: number, medianUs: number, p99Us:
     finding:
       'the times are those of a disk that syncs; whether its own cache survives a power cut cannot be measured from here',
   };
-}
-
-/** The mount that holds a path: the longest mount point that is a parent of it. Pure. */
-export function mountOf(path: string, mounts: readonly Mount[]): Mount {
-  const holding = mounts.filter(
-    ({ mountPoint }) => path === mountPoint || path.startsWith(mountPoint === '/' ? '/' : `${mountPoint}/`),
-  );
-  // A later mount on the same point hides an earlier one.
-  return holding.reduce((best, it) => (it.mountPoint.length >= best.mountPoint.length ? it : best), {
-    mountPoint: '',
-    fileSystem: 'unknown',
-  });
-}
-
-/** Reads the lines of /proc/mounts; empty where there is none. */
-function readMounts(): Mount[] {
-  try {
-    return parseMounts(readFileSync('/proc/self/mounts', 'utf8'));
-  } catch {
-    return [];
-  }
-}
-
-/** Parses /proc/mounts: device, mount point with octal escapes, type, options. Pure. */
-export function parseMounts(text: string): Mount[] {
-  return text.split('\n').flatMap((line) => {
-    const [, point, fileSystem] = line.split(' ');
-    if (point === undefined || fileSystem === undefined) return [];
-    const mountPoint = point.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
-    return [{ mountPoint, fileSystem }];
-  });
 }

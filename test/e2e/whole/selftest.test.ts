@@ -10,7 +10,7 @@ import { jobId, newBatchId } from '../../../src/domain/ids.ts';
 import { attemptDirectory } from '../../../src/runner/files/artifacts.ts';
 import { Disturbance } from '../../../src/cli/selftest/disturbance.ts';
 import { compareOutcomes, type RunOutcome } from '../../../src/cli/selftest/outcomes.ts';
-import { judgeDisk, mountOf, parseMounts } from '../../../src/cli/selftest/disk.ts';
+import { judgeDisk } from '../../../src/cli/selftest/disk.ts';
 import { KILL_POINTS, planKills } from '../../../src/cli/selftest/kill-points.ts';
 import { Draws } from '../../../src/cli/selftest/draws.ts';
 import { RUNNER_IDS, Site } from '../../../src/cli/selftest/site.ts';
@@ -140,18 +140,6 @@ describe('cli/selftest/kill-points', () => {
 });
 
 describe('cli/selftest/disk', () => {
-  const mounts = parseMounts(
-    '/dev/sda1 / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/sdb /mnt/my\\040disk xfs rw 0 0\n',
-  );
-
-  it('finds the file system of a folder by its longest mount point', () => {
-    expect(mountOf('/home/x', mounts)).to.deep.equal({ mountPoint: '/', fileSystem: 'ext4' });
-    expect(mountOf('/tmp/x', mounts)).to.deep.equal({ mountPoint: '/tmp', fileSystem: 'tmpfs' });
-    expect(mountOf('/tmpx', mounts).fileSystem).to.equal('ext4');
-    expect(mountOf('/mnt/my disk/data', mounts).fileSystem).to.equal('xfs');
-    expect(mountOf('/x', []).fileSystem).to.equal('unknown');
-  });
-
   const judged: [string, number, string][] = [
     ['tmpfs', 3, 'in memory'],
     ['tmpfs', 900, 'in memory'],

@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
+import { remoteStoreWarning } from '../../../base/mounts.ts';
 import { makeDirectory } from '../../../base/directories.ts';
 import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
 import { refusingOpen } from '../../../launcher/check/open-coordinator.ts';
@@ -60,6 +61,8 @@ async function run(flags: RunFlags): Promise<void> {
   try {
     const log: LauncherLog = (level, message) =>
       note(`${new Date(systemClock.now()).toISOString()} ${level} ${printable(message)}`);
+    const remote = remoteStoreWarning(folder);
+    if (remote !== undefined) log('warn', remote);
     let reportFault: string | undefined;
     const launcher = await Launcher.open({
       config,

@@ -14,6 +14,7 @@ import { statfs } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import type { HttpLimits } from '../../../http/limits.ts';
+import { remoteStoreWarning } from '../../../base/mounts.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
 import { openDoor, type Door } from '../../../http/door.ts';
@@ -69,7 +70,7 @@ export function serveCommand(): Command {
   return withNotify(withObjectStore(withPort(new Command('serve').description('start the coordinator'))))
     .addOption(dataDirOption())
     .option('--allow-unauthenticated', 'listen on an address that other machines reach, without tokens')
-    .option('--allowed-host <names>', 'host names of this coordinator, besides localhost', texts)
+    .option('--allowed-host <names>', 'host names of this coordinator, besides localhost and --host', texts)
     .option('--trust-user-header <name>', 'header in which a trusted proxy names the user; needs --trusted-proxy')
     .option('--trusted-proxy <ranges>', 'addresses of proxies whose user header counts, such as 10.0.0.0/8', texts)
     .option(
@@ -159,6 +160,8 @@ class Running {
     const listening = { ...portOf(flags, certificate), limits: limitsOf(flags) };
     this.#door = await openDoor(listening);
     const directory = resolve(flags.dataDir);
+    const remote = remoteStoreWarning(directory);
+    if (remote !== undefined) log.warn(remote);
     const bar = new WorkProgress();
     const onProgress = (done: number, total: number): void => bar.show('files verified', done, total);
     const store = metrics.timed(await openStore(directory, { onProgress }).finally(() => bar.end()));
