@@ -66,7 +66,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { server } = door;
   const metrics = options.metrics ?? new Metrics();
   const stopping = new AbortController();
-  const origins = { allowedHosts, anyAddress: host !== 'localhost' && !isLoopbackAddress(host) };
+  const origins = {
+    allowedHosts: [host, ...allowedHosts],
+    anyAddress: host !== 'localhost' && !isLoopbackAddress(host),
+  };
   const standing = options.access && new SessionRevalidation(options.access, clock);
   const app = createApp({
     coordinator,
