@@ -37,11 +37,10 @@ export function kubernetesMissing(): string | undefined {
 }
 
 export class RealKubernetes {
-  readonly namespace = 'sims';
   readonly folder = mkdtempSync(join(tmpdir(), 'simbatch-kubernetes-'));
   readonly #processes: ChildProcess[] = [];
 
-  /** A kubeconfig of the cluster's administrator, and one with the rights of examples/kubernetes/rbac.yaml. */
+  /** A kubeconfig of the cluster's administrator, and one with the rights of deploy/kubernetes/rbac.yaml. */
   get admin(): string {
     return join(this.folder, 'admin.yaml');
   }
@@ -61,7 +60,7 @@ export class RealKubernetes {
     const [admin, launcher] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')];
     const rows = [
       `${admin},admin,admin,system:masters`,
-      `${launcher},system:serviceaccount:sims:simbatch-launcher,launcher`,
+      `${launcher},system:serviceaccount:simbatch:simbatch-launcher,launcher`,
     ];
     writeFileSync(pki('tokens.csv'), `${rows.join('\n')}\n`, { mode: 0o600 });
     const local = (at: number): string => `http://127.0.0.1:${String(at)}`;
@@ -124,7 +123,7 @@ export class RealKubernetes {
   }
 
   async #ready(): Promise<void> {
-    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
+    for (const end = Date.now() + 240_000; Date.now() < end; await sleep(100)) {
       const answer = await this.api()
         .request('GET', '/readyz')
         .catch(() => undefined);
@@ -136,16 +135,21 @@ export class RealKubernetes {
   }
 
   async #prepare(): Promise<void> {
-    const api = this.api();
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace } };
-    await api.request('POST', '/api/v1/namespaces', { body: namespace });
-    const text = readFileSync(join(packageRoot, 'examples/kubernetes/rbac.yaml'), 'utf8');
-    for (const document of parseAllDocuments(text)) {
-      const body = document.toJS() as { kind: string };
-      const isAccount = body.kind === 'ServiceAccount';
-      const group = isAccount ? '/api/v1' : '/apis/rbac.authorization.k8s.io/v1';
-      const path = `${group}/namespaces/${this.namespace}/${body.kind.toLowerCase()}s`;
-      const { status, body: said } = await api.request('POST', path, { body });
+    await this.apply('deploy/kubernetes/rbac.yaml');
+  }
+
+  /** Creates the objects of a file, with strict validation. */
+  async apply(file: string): Promise<void> {
+    for (const document of parseAllDocuments(readFileSync(join(packageRoot, file), 'utf8'), { merge: true })) {
+      const body = document.toJS() as { apiVersion: string; kind: string; metadata: { namespace?: string } };
+      const { namespace } = body.metadata;
+      const group = body.apiVersion.includes('/') ? `/apis/${body.apiVersion}` : `/api/${body.apiVersion}`;
+      const within = namespace === undefined ? '' : `/namespaces/${namespace}`;
+      const path = `${group}${within}/${body.kind.toLowerCase()}s`;
+      const { status, body: said } = await this.api().request('POST', path, {
+        body,
+        query: { fieldValidation: 'Strict' },
+      });
       if (status >= 300) throw new Error(`${path}: ${JSON.stringify(said)}`);
     }
   }

@@ -181,7 +181,7 @@ export function reasonOf({ body, status }: Pick<ApiAnswer, 'body' | 'status'>): 
   const { message } = body;
   if (typeof message !== 'string' || message === '') return `status ${String(status)}`;
   const lacksRight = status === 403 && / cannot \w+ resource /.test(message);
-  return oneLine(lacksRight ? `${message}; give the launcher the role of examples/kubernetes/rbac.yaml` : message);
+  return oneLine(lacksRight ? `${message}; give the launcher the role of deploy/kubernetes/rbac.yaml` : message);
 }
 
 function parsed(text: string): ApiObject {

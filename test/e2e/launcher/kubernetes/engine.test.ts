@@ -205,9 +205,9 @@ for (const { name, make, missing } of SITES) {
       const [result] = await engine.check([request('stay')]);
       expect(result).to.include({ isFault: true });
       expect(result?.message).to.match(/elsewhere/);
-      // The role of the real launcher is that of examples/kubernetes/rbac.yaml, for one namespace.
+      // The role of the real launcher is that of deploy/kubernetes/rbac.yaml, for one namespace.
       if (!(site instanceof FakeSite)) {
-        expect(result?.message).to.match(/cannot create resource "jobs".*; give the launcher the role of examples/);
+        expect(result?.message).to.match(/cannot create resource "jobs".*; give the launcher the role of deploy\/kubernetes/);
       }
       const error: unknown = await engine.submit(request('stay')).catch((it: unknown) => it);
       expect(error).to.be.instanceOf(EngineRefused).and.have.property('message').that.contains('elsewhere');
