@@ -56,4 +56,23 @@ describe('conventions/pages', () => {
     );
     expect(broken).to.deep.equal([]);
   });
+
+  it('link to files that are in the package, from pages that are', () => {
+    const { files } = JSON.parse(rootFiles('package.json')[0]?.text ?? '') as { files: string[] };
+    const isPacked = (path: string): boolean =>
+      files.some(
+        (it) => path === it || path.startsWith(`${it}/`) || (it.endsWith('/**/*.md') && matchesPattern(path, it)),
+      );
+    const packed = [...inDocs, ...rootFiles('README.md', 'CHANGELOG.md')];
+    const dead = packed.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].flatMap(([, file = '']) =>
+        isPacked(normalize(join(dirname(path), file))) ? [] : [`${path}: ${file}`],
+      ),
+    );
+    expect(dead).to.deep.equal([]);
+  });
 });
+
+// A pattern of all pages below a folder, the only kind in package.json.
+const matchesPattern = (path: string, pattern: string): boolean =>
+  path.startsWith(pattern.slice(0, pattern.indexOf('**'))) && path.endsWith('.md');

@@ -22,7 +22,7 @@ function stateOf(id) {
 
 function sbatch() {
   const partition = option('partition') ?? 'main';
-  if (!['main', 'short'].includes(partition)) {
+  if (!(process.env.STUB_PARTITIONS ?? 'main,short').split(',').includes(partition)) {
     refuse(
       `invalid partition specified: ${partition}\nsbatch: error: Batch job submission failed: Invalid partition name specified`,
     );
