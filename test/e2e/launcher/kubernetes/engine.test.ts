@@ -207,7 +207,9 @@ for (const { name, make, missing } of SITES) {
       expect(result?.message).to.match(/elsewhere/);
       // The role of the real launcher is that of deploy/kubernetes/rbac.yaml, for one namespace.
       if (!(site instanceof FakeSite)) {
-        expect(result?.message).to.match(/cannot create resource "jobs".*; give the launcher the role of deploy\/kubernetes/);
+        expect(result?.message).to.match(
+          /cannot create resource "jobs".*; give the launcher the role of deploy\/kubernetes/,
+        );
       }
       const error: unknown = await engine.submit(request('stay')).catch((it: unknown) => it);
       expect(error).to.be.instanceOf(EngineRefused).and.have.property('message').that.contains('elsewhere');
