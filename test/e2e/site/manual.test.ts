@@ -15,7 +15,7 @@ interface Page {
   sections?: Readonly<Record<string, string>>;
   /** What the text around a block says in words: the script goes before the first block that has the key. */
   between?: Readonly<Record<string, string>>;
-  /** Text of a block that stands for something of the reader. */
+  /** Text of a block that is an example of something of the reader. */
   replaced?: readonly (readonly [string, string])[];
   /** Blocks that are executed: fewer means that the page is not read as it is. */
   blocks: number;
@@ -48,7 +48,7 @@ done
 export STUB_PARTITIONS=compute,short,long
 `;
 
-/** A coordinator in the foreground holds its terminal: it goes on in the background, and ends when the next one starts. */
+/** A coordinator in the foreground holds its terminal: it continues in the background, and ends when the next one starts. */
 const inTerminals = (script: string): string =>
   script.replace(/^(?:\w+=\S+ )*simbatch serve .*[^&\n]$(?!\n(?= ))/gm, '$& &');
 const SERVES = /^(?:\w+=\S+ )*simbatch serve /m;

@@ -92,7 +92,7 @@ export class FreshMachine {
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    // What was written before the status may still be in the pipe.
+    // Output from before the status may still be in the pipe.
     await new Promise((resolve) => setTimeout(resolve, 20));
     return { code: Number(this.#statuses), output: this.#output };
   }
