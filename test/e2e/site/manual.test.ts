@@ -9,11 +9,11 @@ import { skipWithout } from '../support.ts';
 
 interface Page {
   path: string;
-  /** What the reader has before the first block. */
+  /** Script before the first block: the files of the reader. */
   before?: string;
   /** Each section is a situation of its own, with a machine of its own, and has these scripts before it. */
   sections?: Readonly<Record<string, string>>;
-  /** What the text around a block says in words: the script goes before the first block that has the key. */
+  /** Scripts for words of the text: each goes before the blocks that have its key. */
   between?: Readonly<Record<string, string>>;
   /** Text of a block that is an example of something of the reader. */
   replaced?: readonly (readonly [string, string])[];
