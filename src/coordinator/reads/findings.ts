@@ -82,7 +82,7 @@ async function poolOf(parts: FindingParts): Promise<Pick<Situation, 'runners' | 
 
 type OfSubmission = Pick<
   Situation,
-  'earlyTermination' | 'variables' | 'image' | 'container' | 'inputs' | 'submissionFault'
+  'earlyTermination' | 'variables' | 'declared' | 'image' | 'container' | 'inputs' | 'submissionFault'
 > & {
   bucket: string;
 };
@@ -91,17 +91,17 @@ type OfSubmission = Pick<
 function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): OfSubmission {
   try {
     const study = studyCache.of(context);
-    const { early_termination: earlyTermination, telemetry, compute } = study.submission.config;
+    const { early_termination: earlyTermination, telemetry, compute, ...declared } = study.submission.config;
     const { environment = null, image } = compute.container;
     const { variables, storage } = telemetry;
     const container = { environment, image };
-    const own = { earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
+    const own = { declared, earlyTermination, variables, image: imageOf(image), container, bucket: storage.s3_bucket };
     return { ...own, ...inputsOf(study, context), ...roundWidthOf(study, context) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     const earlyTermination = { enabled: false, check_frequency_hz: 1, conditions: [] };
     const container = { environment: null, image: '' };
-    return { earlyTermination, variables: [], image: undefined, container, bucket: '', submissionFault: error.message };
+    return { declared: {}, earlyTermination, variables: [], image: undefined, container, bucket: '', submissionFault: error.message };
   }
 }
 

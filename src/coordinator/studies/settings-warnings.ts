@@ -1,12 +1,12 @@
 /** The warnings of a submission that no connected runner would take: by its own settings, or since it is too old. */
 import { pointerToken } from '../../base/json/json-pointer.ts';
 import type { BatchSubmission, RunnerCapabilities, SubmissionWarning } from '../../contract/types.ts';
-import { hasFeatures } from '../../domain/histories/feature.ts';
+import { featuresLacking, hasFeatures, partNeeding } from '../../domain/histories/feature.ts';
 import { commonRefusals } from '../../domain/runner-settings.ts';
 import { supports } from '../../domain/scheduling.ts';
 import { stateOf, type Directory } from '../kernel/actors/directory.ts';
 
-/** One for each variable, one for the image and one for what runners are too old for; none while no runner is connected that takes the simulation. */
+/** One for each variable, one for the image and one for each part that runners are too old for; none while no runner is connected that takes the simulation. */
 export function settingsWarnings(
   { runners }: Directory,
   { config }: BatchSubmission,
@@ -32,14 +32,13 @@ export function settingsWarnings(
     });
   }
   if (pool.length > 0 && !pool.some((it) => hasFeatures(it, needs))) {
-    const declared = (config.histories?.length ?? 0) > 0 ? 'histories' : 'derived';
-    const member =
-      config.scenarios === undefined ? (config.epistemic === undefined ? declared : 'epistemic') : 'scenarios';
-    warnings.push({
-      code: 'runner-too-old',
-      pointer: `/config/${member}`,
-      detail: `every connected runner is too old ${member === 'scenarios' || member === 'epistemic' ? `for ${member === 'epistemic' ? 'epistemic inputs' : 'scenarios'}` : 'to compute histories and derived outputs'}: the runs wait; install the version of the coordinator on a runner and start it again`,
-    });
+    const parts = featuresLacking(pool, needs).map((it) => partNeeding(it, config));
+    for (const [member, words] of new Map(parts.map((it) => [it.member, it.words])))
+      warnings.push({
+        code: 'runner-too-old',
+        pointer: `/config/${member}`,
+        detail: `every connected runner is too old for ${words}: the runs wait; install the version of the coordinator on a runner and start it again`,
+      });
   }
   return warnings;
 }

@@ -3,7 +3,7 @@ import type { AttemptSummary } from '../runs/attempt-tally.ts';
 import { refusalsOf, type ContainerWish } from '../runner-settings.ts';
 import type { CanaryStudy } from '../probe/canary-finding.ts';
 import { executesPinned, type CodePin } from '../code-pin.ts';
-import { hasFeatures } from '../histories/feature.ts';
+import { type Declaring, hasFeatures } from '../histories/feature.ts';
 import {
   endsInTime,
   fits,
@@ -82,6 +82,8 @@ export interface Situation {
   pin: Omit<CodePin, 'simulationName'>;
   /** Features that runners must have to take its runs; undefined: none. */
   needs: readonly string[] | undefined;
+  /** The members that such features are for. */
+  declared: Declaring;
   now: number;
   runners: readonly Runner[];
   /** The pools of the coordinator; absent: it holds none. */

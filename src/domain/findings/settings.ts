@@ -1,7 +1,7 @@
 /** The findings about a study that no runner takes: by its own settings, or since it is too old. */
 import { commonRefusals } from '../runner-settings.ts';
 import type { Runner } from '../../contract/types.ts';
-import { hasFeatures, SCENARIOS_FEATURE } from '../histories/feature.ts';
+import { featuresLacking, hasFeatures, partNeeding } from '../histories/feature.ts';
 import { listed, MOST_NAMED, type Rule, type Situation } from './finding.ts';
 
 /** @param large the runners that could take a run otherwise. */
@@ -41,10 +41,15 @@ export const runnersTooOld = (accepting: (it: Situation) => readonly Runner[]): 
   find(situation) {
     const runners = accepting(situation);
     if (runners.some((runner) => hasFeatures(runner.capabilities, situation.needs))) return undefined;
+    const lacking = featuresLacking(
+      runners.map((it) => it.capabilities),
+      situation.needs,
+    );
+    const parts = [...new Set(lacking.map((it) => partNeeding(it, situation.declared).words))].join(', and ');
     const which = runners.length === 1 ? 'the only runner' : `all ${runners.length} runners`;
     return {
       severity: 'blocked',
-      message: `the study has ${situation.needs?.includes(SCENARIOS_FEATURE) ? 'scenarios' : 'histories or derived outputs'}, and ${which} for "${situation.simulation}" ${runners.length === 1 ? 'is' : 'are'} too old ${situation.needs?.includes(SCENARIOS_FEATURE) ? 'for them' : 'to compute them'}`,
+      message: `the study has ${parts}, and ${which} for "${situation.simulation}" ${runners.length === 1 ? 'is' : 'are'} too old for them`,
       remedy: 'install the version of the coordinator on a runner and start it again',
       runners: runners.slice(0, MOST_NAMED).map(({ id }) => id),
     };

@@ -203,7 +203,7 @@ const CAP_REACHED: Rule = {
     if (cap === 0 || active < cap) return undefined;
     return {
       severity: 'fine',
-      message: `${active} runs are active, as many as \`max_parallel_jobs\` allows`,
+      message: `${plural(active, 'run')} ${are(active)} active, as many as \`max_parallel_jobs\` allows`,
       remedy: 'submit with a larger `compute.max_parallel_jobs` to use more of the pool',
     };
   },
@@ -251,7 +251,7 @@ const POOL_BUSY: Rule = {
     if (held === 0 || activeJobs(situation) > 0) return undefined;
     return {
       severity: 'waiting',
-      message: `${allOf(ableRunners(situation).length, ` for "${situation.simulation}"`)} full with ${held} runs of other studies; this one is served as they end`,
+      message: `${allOf(ableRunners(situation).length, ` for "${situation.simulation}"`)} full with ${plural(held, 'run')} of other studies; this one is served as they end`,
       remedy: 'start more runners to begin sooner',
     };
   },
@@ -265,7 +265,7 @@ const RUNNING: Rule = {
     const others = heldJobs(situation) - active;
     return {
       severity: 'fine',
-      message: `${active} runs are active and no runner has room for more${others > 0 ? `; ${others} runs of other studies share the pool` : ''}`,
+      message: `${plural(active, 'run')} ${are(active)} active and no runner has room for more${others > 0 ? `; ${plural(others, 'run')} of other studies ${others === 1 ? 'shares' : 'share'} the pool` : ''}`,
       remedy: 'start more runners to end sooner',
     };
   },

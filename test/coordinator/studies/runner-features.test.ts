@@ -5,6 +5,8 @@ import { Scene } from '../../support/scene.ts';
 import { study } from '../../support/studies.ts';
 
 const HISTORIES: Partial<BatchConfig> = { histories: [{ variable: 'nz_g', at: { from: 0, to: 1, step: 0.5 } }] };
+const SCENARIOS: Partial<BatchConfig> = { scenarios: { site: { andoya: { mass: 90 }, esrange: {} } } };
+const EPISTEMIC: Partial<BatchConfig> = { epistemic: { bias: { interval: [-1, 1], levels: 2 } } };
 const DERIVED: Partial<BatchConfig> = { derived: [{ name: 'peak_g', take: 'max', telemetry: 'nz_g' }] };
 
 describe('coordinator/studies: features of runners', () => {
@@ -30,26 +32,30 @@ describe('coordinator/studies: features of runners', () => {
   async function submit(members: Partial<BatchConfig>): Promise<{ batchId: Uuid; warnings: string[] }> {
     const { batch_id: batchId, warnings = [] } = await scene.api.submit(study({ runs: 10, config: members }));
     const mine = warnings.filter(({ code }) => code === 'runner-too-old');
-    return { batchId, warnings: mine.map(({ pointer }) => pointer) };
+    return { batchId, warnings: mine.map(({ pointer, detail }) => `${pointer} ${detail}`) };
   }
   const codes = async (batchId: Uuid): Promise<string[]> => (await scene.api.findings(batchId)).map(({ code }) => code);
 
-  for (const [name, members, pointer] of [
-    ['histories', HISTORIES, '/config/histories'],
-    ['derived outputs', DERIVED, '/config/derived'],
+  for (const [name, members, pointer, feature, words, all] of [
+    ['histories', HISTORIES, '/config/histories', 'histories', 'histories or derived outputs', 10],
+    ['derived outputs', DERIVED, '/config/derived', 'histories', 'histories or derived outputs', 10],
+    ['scenarios', SCENARIOS, '/config/scenarios', 'scenarios', 'scenarios', 20],
+    ['epistemic inputs', EPISTEMIC, '/config/epistemic', 'scenarios', 'epistemic inputs', 20],
   ] as const)
-    it(`runs of a study with ${name} wait for a runner that computes them, which a warning and a finding say`, async () => {
+    it(`runs of a study with ${name} wait for a runner that is new enough, which a warning and a finding say`, async () => {
       await register('old');
       await register('other', ['another feature']);
       const { batchId, warnings } = await submit(members);
-      expect(warnings).to.deep.equal([pointer]);
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.match(new RegExp(`^${pointer} every connected runner is too old for ${words}: `));
       expect([await claim('old'), await claim('other')]).to.deep.equal([0, 0]);
-      expect(await codes(batchId)).to.include('runner-too-old');
+      const tooOld = (await scene.api.findings(batchId)).find(({ code }) => code === 'runner-too-old');
+      expect(tooOld?.message).to.equal(`the study has ${words}, and all 2 runners for "rocket" are too old for them`);
       expect((await scene.api.demand()).runs).to.equal(0);
-      await register('new', ['histories']);
+      await register('new', [feature]);
       expect(await codes(batchId)).not.to.include('runner-too-old');
       const { runs, demand } = await scene.api.demand();
-      expect([runs, demand.map((it) => it.features)]).to.deep.equal([10, [['histories']]]);
+      expect([runs, demand.map((it) => it.features)]).to.deep.equal([all, [[feature]]]);
       expect([await claim('old'), await claim('new')]).to.deep.equal([0, 5]);
       expect((await submit(members)).warnings).to.deep.equal([]);
     });

@@ -96,6 +96,7 @@ export function situation(
   return {
     batchId: BATCH_ID,
     needs: undefined,
+    declared: {},
     batchStatus: 'Running',
     jobsByStatus: { ...NO_JOBS, ...jobs },
     simulation: 'rocket',

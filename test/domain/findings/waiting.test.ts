@@ -52,13 +52,31 @@ const TABLE: [string, Situation, string[]][] = [
     'histories, and runners that are too old for them',
     situation(waiting, [{}, { features: ['other'] }], { needs: ['histories'] }),
     [
-      'blocked runner-too-old: the study has histories or derived outputs, and all 2 runners for "rocket" are too old to compute them',
+      'blocked runner-too-old: the study has histories or derived outputs, and all 2 runners for "rocket" are too old for them',
     ],
   ],
   [
     'scenarios, and a runner that is too old for them',
     situation(waiting, [{ features: ['histories'] }], { needs: ['scenarios'] }),
     ['blocked runner-too-old: the study has scenarios, and the only runner for "rocket" is too old for them'],
+  ],
+  [
+    'epistemic inputs alone, and a runner that is too old for them',
+    situation(waiting, [{ features: ['histories'] }], {
+      needs: ['histories', 'scenarios'],
+      declared: { epistemic: { bias: { interval: [0, 1], levels: 2 } } },
+    }),
+    ['blocked runner-too-old: the study has epistemic inputs, and the only runner for "rocket" is too old for them'],
+  ],
+  [
+    'histories and scenarios, and runners of which each is too old for another one',
+    situation(waiting, [{ features: ['histories'] }, { features: ['scenarios'] }], {
+      needs: ['histories', 'scenarios'],
+      declared: { scenarios: {}, epistemic: {} },
+    }),
+    [
+      'blocked runner-too-old: the study has histories or derived outputs, and scenarios and epistemic inputs, and all 2 runners for "rocket" are too old for them',
+    ],
   ],
   [
     'histories, and one runner that computes them',
@@ -108,6 +126,18 @@ const TABLE: [string, Situation, string[]][] = [
     ['fine cap-reached: 2 runs are active, as many as `max_parallel_jobs` allows'],
   ],
   [
+    'cap of one reached',
+    situation({ Pending: 5, Running: 1 }, [{ jobs: 1, slots: 8 }], { maxParallelJobs: 1 }),
+    ['fine cap-reached: 1 run is active, as many as `max_parallel_jobs` allows'],
+  ],
+  [
+    'full with one run of another study',
+    situation(waiting, [{ jobs: 1, slots: 1 }]),
+    [
+      'waiting pool-busy: the only runner for "rocket" is full with 1 run of other studies; this one is served as they end',
+    ],
+  ],
+  [
     'full with others',
     situation(waiting, [{ jobs: 2 }]),
     [
@@ -117,12 +147,12 @@ const TABLE: [string, Situation, string[]][] = [
   [
     'full with its own and others',
     situation({ Pending: 5, Running: 1 }, [{ jobs: 2 }]),
-    ['fine running: 1 runs are active and no runner has room for more; 1 runs of other studies share the pool'],
+    ['fine running: 1 run is active and no runner has room for more; 1 run of other studies shares the pool'],
   ],
   [
     'full by memory, not by slots',
     situation({ Pending: 5, Running: 1 }, [{ jobs: 1, slots: 4, memory: 3 }]),
-    ['fine running: 1 runs are active and no runner has room for more'],
+    ['fine running: 1 run is active and no runner has room for more'],
   ],
   [
     'some slots lost',
@@ -131,7 +161,7 @@ const TABLE: [string, Situation, string[]][] = [
       { id: 'r2', status: 'Offline', lost: 1 },
     ]),
     [
-      'fine running: 1 runs are active and no runner has room for more',
+      'fine running: 1 run is active and no runner has room for more',
       'fine slots-lost: r1 lost 1 of the 2 slots of the pool: a process survives SIGKILL, or a file system does not answer',
     ],
   ],
