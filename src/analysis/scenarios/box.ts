@@ -8,6 +8,8 @@ import type { CellFigure, Envelope, OutputBox, Requirement, Scenario } from '../
 import { completedValues } from '../numeric/table-columns.ts';
 import { countUpTo } from '../outputs/censoring.ts';
 import { type OutputSummary, summarizeOutput } from '../outputs/output-summary.ts';
+import { shareInPercent } from '../wording.ts';
+import type { Warning } from '../warning.ts';
 import { requireShare } from '../request-checks.ts';
 import { judgeWithCourse } from '../requirements/judge.ts';
 import { DEFAULT_CONFIDENCE } from '../requirements/requirement.ts';
@@ -58,6 +60,8 @@ export function outputBox(table: RunTable, request: BoxRequest): OutputBox {
     throw new RangeError(`within names ${scenarioText(within)}, which no cell has: it is skipped; name other levels`);
   const header = answerHeader(table);
   const { epistemic = [], method }: Pick<TableCells, 'epistemic' | 'method'> = of ?? table;
+  const distinct = request.at === undefined ? valuesOf(cells) : undefined;
+  const curve = curveOf(cells, distinct === undefined ? [...request.at!].sort((a, b) => a - b) : thinned(distinct));
   const answer = {
     ...header,
     output,
@@ -84,9 +88,14 @@ export function outputBox(table: RunTable, request: BoxRequest): OutputBox {
       name: it.name,
       envelope: probabilityOf(table, it, requirements, within),
     })),
-    curve: curveOf(cells, request.at),
+    curve,
   };
-  const warnings = [...header.warnings, ...dependenceWarnings(method), ...emptyWarnings(answer)];
+  const warnings = [
+    ...header.warnings,
+    ...dependenceWarnings(method),
+    ...emptyWarnings(answer),
+    ...thinnedWarnings(curve, distinct, output),
+  ];
   return { ...answer, warnings, sentence: sentenceOf(answer) };
 }
 
@@ -148,9 +157,8 @@ function probabilityOf(
   return envelopeOf(figures);
 }
 
-/** The least and the greatest empirical distribution function, at these values or at values of the cells. */
-function curveOf(cells: readonly BoxCell[], at?: readonly number[]): OutputBox['curve'] {
-  const values = at === undefined ? valuesOf(cells) : [...at].sort((a, b) => a - b);
+/** The least and the greatest empirical distribution function at these values. */
+function curveOf(cells: readonly BoxCell[], values: number[]): OutputBox['curve'] {
   if (cells.length === 0) return { values: [], least: [], greatest: [] };
   const least = values.map((value) =>
     Math.min(...cells.map(({ sorted, missing }) => countUpTo(sorted, value) / (sorted.length + missing))),
@@ -161,17 +169,33 @@ function curveOf(cells: readonly BoxCell[], at?: readonly number[]): OutputBox['
   return { values, least, greatest };
 }
 
-/** The values of all cells together, or some of them at equal distances of rank, the least and the greatest among them. */
-function valuesOf(cells: readonly BoxCell[]): number[] {
+/** The different values of all cells together, in ascending order. */
+function valuesOf(cells: readonly BoxCell[]): Float64Array {
   const all = new Float64Array(cells.reduce((sum, it) => sum + it.sorted.length, 0));
   let end = 0;
   for (const { sorted } of cells) {
     all.set(sorted, end);
     end += sorted.length;
   }
-  const distinct = all.sort().filter((value, place) => place === 0 || value !== all[place - 1]);
-  if (distinct.length <= STEPS + 1) return [...distinct];
-  return Array.from({ length: STEPS + 1 }, (_, step) => distinct[Math.round((step * (distinct.length - 1)) / STEPS)]!);
+  return all.sort().filter((value, place) => place === 0 || value !== all[place - 1]);
+}
+
+/** The values, or some of many at equal distances of rank, the least and the greatest among them. */
+function thinned(values: Float64Array): number[] {
+  if (values.length <= STEPS + 1) return [...values];
+  return Array.from({ length: STEPS + 1 }, (_, step) => values[Math.round((step * (values.length - 1)) / STEPS)]!);
+}
+
+/** Between two of its values a curve may be as high as at the second one. */
+function thinnedWarnings(
+  { values, least, greatest }: OutputBox['curve'],
+  distinct: Float64Array | undefined,
+  output: string,
+): Warning[] {
+  if (distinct === undefined || distinct.length <= values.length) return [];
+  const rises = [least, greatest].flatMap((shares) => shares.slice(1).map((it, at) => it - shares[at]!));
+  const message = `the curves are at ${values.length} of ${distinct.length} different values of ${output}: between two of these a share is up to ${shareInPercent(Math.max(...rises))} greater than at the lower one; ask with \`at\` for other values`;
+  return [{ code: 'curve-thinned', message }];
 }
 
 function emptyWarnings({ cells_without_values: without, output }: { cells_without_values: number; output: string }) {

@@ -56,6 +56,24 @@ describe('analysis/scenarios/box', () => {
     expect(answer.sentence).to.equal('y: mean from -1 (mu=-1) to 2 (mu=2) over 4 cells');
   });
 
+  it('says that its curves are at some of many values, and how much they rise between two of them', () => {
+    const thinned = (samples: number, at?: number[]) =>
+      outputBox(
+        tableOfLevels(2, samples, (sample) => sample),
+        { output: 'y', ...(at === undefined ? {} : { at }) },
+      );
+    const { curve, warnings } = thinned(1025);
+    expect([curve.values.length, curve.values[0], curve.values.at(-1)]).to.deep.equal([257, 0, 1024]);
+    expect(warnings.find(({ code }) => code === 'curve-thinned')?.message).to.equal(
+      'the curves are at 257 of 1025 different values of y: between two of these a share is up to 0.39 % greater than at the lower one; ask with `at` for other values',
+    );
+    const codes = (box: typeof answers) => box.warnings.map(({ code }) => code);
+    const answers = thinned(257);
+    expect([answers.curve.values.length, codes(answers)]).to.deep.equal([257, ['epistemic-inner']]);
+    expect(codes(thinned(258))).to.include('curve-thinned');
+    expect(codes(thinned(1025, [3, 1]))).to.deep.equal(['epistemic-inner']);
+  });
+
   it('takes runs without a value as any, and says which cells have none', () => {
     const box = outputBox(
       tableOfLevels(2, 4, (sample, mu) => (mu === B ? 'crashed' : sample === 0 ? 'timeout' : sample)),
