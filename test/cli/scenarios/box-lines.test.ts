@@ -1,7 +1,7 @@
 /** The lines of a p-box on a terminal of 80 columns. */
 import { expect } from 'chai';
 import { outputBox } from '../../../src/analysis/scenarios/box.ts';
-import { boxLines } from '../../../src/cli/commands/histories/box-lines.ts';
+import { boxLines } from '../../../src/cli/commands/analysis/scenarios/box-lines.ts';
 import { cellsOf } from '../../../src/domain/scenarios/cells.ts';
 import { tableOf } from '../../analysis/tables.ts';
 
@@ -14,7 +14,7 @@ const table = tableOf(runs, { method: 'scenarios', cells: { cells, epistemic: ['
 const requirement = { name: 'holds', output: 'y', condition: '>= 0', probability: 0.9 };
 const box = outputBox(table, { output: 'y', at: [0], requirements: [requirement] });
 
-describe('cli/commands/histories/box-lines', () => {
+describe('cli/commands/analysis/scenarios/box-lines', () => {
   it('has a row for each bound of a figure with its cell, and the shares at the values asked for', () => {
     const text = boxLines(box, { width: 80 }, { query: { at: [0] } }).join('\n');
     expect(text).to.match(/FIGURE +BOUND +VALUE +INTERVAL +CELL/);

@@ -3,7 +3,7 @@ import { Command, Help } from 'commander';
 import type { Question } from '../../../analysis/question.ts';
 import { pbox } from '../../../analysis/questions/outcome/pbox.ts';
 import { QUESTIONS } from '../../../analysis/questions.ts';
-import { boxLines } from '../histories/box-lines.ts';
+import { boxLines } from './scenarios/box-lines.ts';
 import { asHelp } from './query-options.ts';
 import { questionCommand } from './question-command.ts';
 

@@ -19,9 +19,8 @@ import { anyOf, clientCommand, connect, integerBetween, type ClientFlags } from 
 import { runsWhere, whereOption } from '../../selection/selected-runs.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { plural, printable, shortId } from '../../terminal/format.ts';
-import { note, writeJson, writeLine, writeText } from '../../terminal/output.ts';
-import { tableOptions } from '../../terminal/table.ts';
-import { comparisonLines } from '../analysis/causes.ts';
+import { note, writeJson, writeLine } from '../../terminal/output.ts';
+import { asksLevels, compareLevels, levelOptions, type LevelFlags } from '../analysis/scenarios/levels.ts';
 import { watchBatch } from './watch.ts';
 import { Option } from 'commander';
 
@@ -129,16 +128,11 @@ export function compareCommand(): Command {
     'run a whole study again under another version, to compare the two; with --level, compare two levels of its scenarios',
     CREATED,
   )
-    .argument('<study>', BATCH_ARGUMENT)
-    .addOption(
-      new Option('--level <axis:level>', 'compare this level of an axis, such as wind:calm, and run nothing').conflicts(
-        ['name', 'watch', 'strict', 'idempotencyKey', 'simulationVersion', 'containerImage'],
-      ),
-    )
-    .option('--with <axis:level>', 'with --level: another level of the axis, such as wind:storm');
+    .argument('<study>', BATCH_ARGUMENT);
+  for (const it of levelOptions()) command.addOption(it);
   return creating(versioned(command)).action(
     async (reference: string, flags: CreateFlags & VersionFlags & LevelFlags) => {
-      if (flags.level !== undefined || flags.with !== undefined) return compareLevels(reference, flags);
+      if (asksLevels(flags)) return compareLevels(reference, flags);
       return create(reference, flags, async (client, batchId, options) => {
         const request: RerunRequest = { relation: 'comparison', ...versions(flags), ...given({ name: flags.name }) };
         const answer = await client.rerunBatch(batchId, request, options);
@@ -146,25 +140,6 @@ export function compareCommand(): Command {
       });
     },
   );
-}
-
-interface LevelFlags {
-  level?: string;
-  with?: string;
-}
-
-/** Prints the differences of two levels of an axis of scenarios. */
-async function compareLevels(reference: string, flags: CreateFlags & VersionFlags & LevelFlags): Promise<void> {
-  const { level, with: other } = flags;
-  if (level === undefined || other === undefined)
-    throw new Failure(
-      EXIT.usage,
-      '--level and --with are two levels of one axis: give both, such as --level wind:calm --with wind:storm',
-    );
-  const client = await connect(flags);
-  const answer = await client.analysis.ask('compare', await resolveBatch(client, reference), { level, with: other });
-  if (flags.output === 'json') await writeJson(answer);
-  else await writeText(comparisonLines(answer, tableOptions('table')));
 }
 
 const versions = (flags: VersionFlags): Pick<RerunRequest, 'simulation_version' | 'container_image'> =>

@@ -1,10 +1,10 @@
 /** The lines of `simbatch ask pbox`: the least and the greatest of each figure with their cells, and the curves at the values asked for. */
-import type { Envelope, OutputBox } from '../../../contract/types.ts';
-import { scenarioText } from '../../../domain/scenarios/cells.ts';
-import { shareInPercent } from '../../../analysis/wording.ts';
-import { cell, limitLines, rangeCell, usedRunsLines } from '../../study/answer-text.ts';
-import { formatNumber } from '../../terminal/format.ts';
-import { renderTable, type Column, type TableOptions } from '../../terminal/table.ts';
+import type { Envelope, OutputBox } from '../../../../contract/types.ts';
+import { scenarioText } from '../../../../domain/scenarios/cells.ts';
+import { shareInPercent } from '../../../../analysis/wording.ts';
+import { cell, limitLines, rangeCell, usedRunsLines } from '../../../study/answer-text.ts';
+import { formatNumber } from '../../../terminal/format.ts';
+import { renderTable, type Column, type TableOptions } from '../../../terminal/table.ts';
 
 const right = (name: string): Column => ({ name, align: 'right' });
 const FIGURES: readonly Column[] = [
