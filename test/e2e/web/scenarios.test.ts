@@ -32,6 +32,52 @@ describe('web: scenarios', () => {
     expect(errors).to.deep.equal([]);
   });
 
+  it('compare two levels of an axis, sample by sample, and say what is left out', async () => {
+    const submission = descentStudy('levels', 12);
+    submission.config.monte_carlo.sampling_method = 'monte_carlo';
+    submission.config.scenarios = {
+      site: { north: {}, south: {} },
+      wind: { calm: {}, breeze: {}, storm: {} },
+      skip: [{ site: 'south', wind: 'storm' }],
+    };
+    submission.outputs = { speed: { units: 'm/s' } };
+    const { batch_id } = await suite.web.coordinator.submit(submission);
+    const outcome = ({ job }: { job: { run_config: { metadata: Record<string, any> } } }): Outcome => {
+      const { sample, scenario } = job.run_config.metadata as { sample: number; scenario: Record<string, string> };
+      return { metadata: { speed: sample + (scenario['wind'] === 'storm' ? 4 + (sample % 2) : 0), level: 3 } };
+    };
+    const runner = await scriptedRunner(suite.web.coordinator, { id: 'lab-1', places: 50, runMs: 2, outcome });
+    const { page, errors } = await suite.open(`batches/${batch_id}`);
+    await page
+      .getByText('60 of 60')
+      .or(page.getByText('100 %', { exact: true }))
+      .first()
+      .waitFor();
+    await runner.stop();
+    const panel = page.locator('section', {
+      has: page.getByRole('heading', { name: 'Differences between two levels' }),
+    });
+    const rows = async (): Promise<string[]> =>
+      panel.getByRole('region', { name: 'Differences of the outputs' }).getByRole('row').allTextContents();
+    await panel
+      .getByText(/^Site=south minus site=north, by sample, averaged over 2 pairs of cells; 12 pairs/)
+      .waitFor();
+    await panel.getByText('1 cell that only one of the levels has, left out').waitFor();
+    await panel.getByLabel('Axis').selectOption('wind');
+    await panel.getByText(/^Wind=storm minus wind=calm, by sample; 12 pairs/).waitFor();
+    const [head, first, ...others] = await rows();
+    expect(head).to.equal('OutputSamplesMean difference (storm − calm)p, adjusted');
+    expect(first).to.match(/^speed m\/s124\.5 \[4\.168 to 4\.832\]0\.00/);
+    expect(others).to.include('level 1200');
+    await panel.getByRole('button', { name: 'Swap' }).click();
+    await panel.getByText(/^Wind=calm minus wind=storm/).waitFor();
+    expect((await rows())[1]).to.match(/-4\.5 \[-4\.832 to -4\.168\]/);
+    await panel.getByLabel('before').selectOption('breeze');
+    await panel.getByText(/^Wind=calm minus wind=breeze, by sample, averaged over 2 pairs/).waitFor();
+    expect(await panel.getByLabel('after').locator('option').allTextContents()).to.deep.equal(['calm', 'storm']);
+    expect(errors).to.deep.equal([]);
+  });
+
   it('are also the numbers of an epistemic input, over which an output has bounds', async () => {
     const submission = descentStudy('intervals', 20);
     submission.config.monte_carlo.sampling_method = 'monte_carlo';

@@ -10,7 +10,7 @@ export type Paired = Extract<StudyComparison, { paired: true }>;
 export type Unpaired = Extract<StudyComparison, { paired: false }>;
 
 /** The interval of a difference against 0. */
-function Difference({ value, range }: { value: number | null; range: readonly [number, number] | null }) {
+export function Difference({ value, range }: { value: number | null; range: readonly [number, number] | null }) {
   if (value === null) return <span className="soft">–</span>;
   if (range === null) return figure(value);
   const [low, high] = range;
@@ -34,7 +34,7 @@ function Difference({ value, range }: { value: number | null; range: readonly [n
   );
 }
 
-const pText = (p: number | null): string => (p === null ? '–' : p < 1e-4 ? '< 0.0001' : brief(p));
+export const pText = (p: number | null): string => (p === null ? '–' : p < 1e-4 ? '< 0.0001' : brief(p));
 
 export function PairedOutputs({ data, after }: { data: Paired; after: string }) {
   return (

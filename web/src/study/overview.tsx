@@ -17,6 +17,7 @@ import { ScenarioCells } from './cells.tsx';
 import { Drivers } from './drivers.tsx';
 import { Failures, WhyItFails } from './failures.tsx';
 import { Indices } from './indices.tsx';
+import { LevelDifferences } from './levels.tsx';
 import { NothingEnded } from './nothing-ended.tsx';
 import { Outputs, PERCENTILES } from './outputs.tsx';
 import { PoolShare } from './pool-share.tsx';
@@ -44,6 +45,7 @@ export function Overview({ progress, submission, table, findings }: Props) {
       <Verdicts progress={progress} submission={submission} summary={summary} />
       <ScenarioCells progress={progress} submission={submission} />
       <Box progress={progress} submission={submission} summary={summary} />
+      <LevelDifferences progress={progress} submission={submission} />
       <Precisions progress={progress} />
       <Probe progress={progress} submission={submission} />
       <Histories progress={progress} submission={submission} />
