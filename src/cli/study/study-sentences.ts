@@ -64,7 +64,7 @@ function historyLines({ histories, derived }: BatchConfig): string[] {
   ];
 }
 
-/** The axes and cells of scenarios. */
+/** The axes and cells of scenarios and epistemic inputs. */
 function scenarioLines(config: BatchConfig): string[] {
   const cells = cellsOf(config);
   if (cells === undefined) return [];
@@ -72,7 +72,7 @@ function scenarioLines(config: BatchConfig): string[] {
   const skipped = combinationsOf(cells.axes) - cells.count;
   const rest = skipped === 0 ? '' : `, ${skipped} skipped`;
   return [
-    `It has ${plural(cells.count, 'cell')} of scenarios, of ${cells.axes.map(axis).join(' x ')}${rest}; run i of every cell has the same random numbers.`,
+    `It has ${plural(cells.count, 'cell')}, of ${cells.axes.map(axis).join(' x ')}${rest}; run i of every cell has the same random numbers.`,
   ];
 }
 

@@ -48,6 +48,17 @@ describe('cli: scenarios', () => {
   const run = (...args: string[]): Promise<Outcome> => simbatch(args, { SVC_ENDPOINT: server.url });
   const cellsOf = (text: string): string[][] => text.split('\n').map((line) => line.trim().split(/\s{2,}/));
 
+  it('are counted by --check, with the runs that a requirement takes in each', async () => {
+    const { stdout } = await run('submit', join(folder, 'study.json'), '--check');
+    expect(stdout)
+      .to.include('valid - 20 runs of')
+      .and.include('It has 5 cells, of bias (2 levels) x wind (3 levels), 1 skipped;')
+      .and.match(/It is judged by 1 requirement in each cell, met when every cell is met/)
+      .and.match(/^ {2}small +5 +8 +11 +13  cannot be met by 4 runs in each cell$/m);
+    const checked = JSON.parse((await run('submit', join(folder, 'study.json'), '--check', '-o', 'json')).stdout);
+    expect(checked).to.deep.include({ runs: 20, cells: 5 });
+  });
+
   it('print the bounds of an output with the cell of each, and the curves at values', async () => {
     const { code, stdout, stderr } = await run('ask', 'pbox', 'latest', 'y', '--at', '2.5,11.5', '--quantiles', '0.5');
     expect(code, stderr).to.equal(0);

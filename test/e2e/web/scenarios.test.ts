@@ -68,7 +68,7 @@ describe('web: scenarios', () => {
     const [head, first, ...others] = await rows();
     expect(head).to.equal('OutputSamplesMean difference (storm − calm)p, adjusted');
     expect(first).to.match(/^speed m\/s124\.5 \[4\.168 to 4\.832\]0\.00/);
-    expect(others).to.include('level 1200');
+    expect(others).to.include('level 120 [0 to 0]–');
     await panel.getByRole('button', { name: 'Swap' }).click();
     await panel.getByText(/^Wind=calm minus wind=storm/).waitFor();
     expect((await rows())[1]).to.match(/-4\.5 \[-4\.832 to -4\.168\]/);
@@ -96,6 +96,106 @@ describe('web: scenarios', () => {
     await page.getByText('speed: mean from 1 (bias=-1) to 3 (bias=1) over 3 cells').waitFor();
     await page.getByRole('img', { name: /^Share of runs at or below each value of speed/ }).waitFor();
     await page.getByText('inner approximation of the intervals of bias').first().waitFor();
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('are written in the form: axes, levels, skipped cells, epistemic inputs and weights, with their faults in place', async () => {
+    const { page, errors } = await suite.open('submit', { viewport: { width: 1280, height: 900 } });
+    await page.getByLabel('Name of the study').fill('by cells');
+    await page.getByLabel(/^Simulation/).fill('descent');
+    await page.getByLabel('Sampling').selectOption('monte_carlo');
+    await page.getByLabel('Runs', { exact: true }).fill('60');
+    await page.getByRole('button', { name: 'Add a parameter' }).click();
+    await page.locator('summary', { hasText: 'Scenarios' }).click();
+    await page.getByRole('button', { name: 'Add an axis' }).click();
+    await page.getByRole('button', { name: 'Add an axis' }).click();
+    const rename = async (label: string, at: number, to: string): Promise<void> => {
+      await page.getByLabel(label, { exact: true }).nth(at).fill(to);
+      await page.getByLabel(label, { exact: true }).nth(at).blur();
+    };
+    await rename('Axis', 0, 'site');
+    await rename('Axis', 1, 'wind');
+    for (const [at, name] of ['andoya', 'esrange', 'calm', 'storm'].entries()) await rename('Level', at, name);
+    await page.getByText('4 cells, 60 runs in each: 240 runs.').waitFor();
+
+    const level = (name: string) => page.getByRole('group', { name: `level ${name}` });
+    await level('andoya of site').getByRole('button', { name: 'Replace an input' }).click();
+    await level('andoya of site').getByLabel('value').fill('90');
+    await level('storm of wind').getByRole('button', { name: 'Replace an input' }).click();
+    await page.getByText('replaces "parameter_1", as the axis site does; one axis replaces a parameter').waitFor();
+    await page.getByText('The preview appears when the faults are corrected.').waitFor();
+    await level('storm of wind').getByLabel('replaces').fill('gust');
+    await level('storm of wind').getByLabel('replaces').blur();
+    await level('storm of wind').getByLabel('by').selectOption('uniform');
+    await level('storm of wind').getByLabel('max').fill('-5');
+    await page.getByText('must be <= max (-5), not 0').first().waitFor();
+    await level('storm of wind').getByLabel('max').fill('25');
+
+    await page.getByRole('button', { name: 'Skip cells' }).click();
+    const skipped = page.getByRole('group', { name: 'skipped cells 1' });
+    await skipped.getByLabel('site').selectOption('esrange');
+    await skipped.getByLabel('wind').selectOption('any');
+    await page.getByText('2 cells (2 skipped), 60 runs in each: 120 runs.').waitFor();
+    await skipped.getByLabel('wind').selectOption('storm');
+    await rename('Level', 3, 'gale');
+    await page.getByText('3 cells (1 skipped), 60 runs in each: 180 runs.').waitFor();
+
+    await page.getByRole('button', { name: 'Add a requirement' }).click();
+    await page.getByLabel('Requirement', { exact: true }).fill('soft');
+    await page.getByLabel(/^Output \(/).fill('speed');
+    await page.getByLabel(/^passes where/).fill('< 5');
+    await page.getByLabel('in cells').selectOption('pooled');
+    const weights = page.getByRole('group', { name: 'site', exact: true });
+    await weights.getByLabel('with weights').check();
+    await weights.getByLabel('esrange').fill('');
+    await page.getByText('lacks the weight of "esrange"; give one for every level of the axis').waitFor();
+    await weights.getByLabel('esrange').fill('0.3');
+    await weights.getByLabel('andoya').fill('0.7');
+    await page.getByRole('heading', { name: 'Runs needed to meet the requirements, in each cell' }).waitFor();
+    await page.getByText('samples of all cells').waitFor();
+
+    await page.locator('summary', { hasText: 'Epistemic inputs' }).click();
+    await page.getByRole('button', { name: 'Add an epistemic input' }).click();
+    await page.getByText('is "pooled", and an epistemic input is not random').waitFor();
+    await page.getByLabel('in cells').selectOption('worst');
+    await page.getByLabel('Input', { exact: true }).fill('bias');
+    await page.getByLabel('Input', { exact: true }).blur();
+    await page.getByLabel(/^interval/).fill('1 -1');
+    await page.getByText('the first number must be less than the second').waitFor();
+    await page.getByLabel(/^interval/).fill('-1 1');
+    await page.getByLabel(/^levels/).fill('1000000000');
+    await page.getByText('levels, a whole number from 2 to 256').waitFor();
+    await page.getByLabel(/^levels/).fill('3');
+    await page.getByText('9 cells (3 skipped), 60 runs in each: 540 runs.').waitFor();
+    await page.getByText('Those of all cells together.').waitFor();
+    await page.getByRole('button', { name: 'Submit 540 runs' }).click();
+    await page.getByRole('heading', { name: 'by cells' }).waitFor();
+    const id = /batches\/([0-9a-f-]+)/.exec(page.url())![1]!;
+    const { config, requirements } = await suite.web.coordinator.submission(id);
+    expect(config.scenarios).to.deep.equal({
+      site: { andoya: { parameter_1: 90 }, esrange: {} },
+      wind: { calm: {}, gale: { gust: { type: 'uniform', min: 0, max: 25 } } },
+      skip: [{ site: 'esrange', wind: 'gale' }],
+    });
+    expect(config.epistemic).to.deep.equal({ bias: { interval: [-1, 1], levels: 3 } });
+    expect(requirements).to.deep.equal([
+      { name: 'soft', output: 'speed', condition: '< 5', probability: 0.95, in: 'worst' },
+    ]);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('are refused in the form and as YAML where their shape is unknown, and the page stays', async () => {
+    const { page, errors } = await suite.open('submit');
+    await page.getByRole('button', { name: 'YAML' }).click();
+    const text = page.getByLabel('Study as YAML');
+    await text.click();
+    const written = await text.inputValue();
+    await text.fill(written.replace('config:\n', 'config:\n  scenarios:\n    wind:\n  epistemic:\n    bias: {}\n'));
+    await page.getByText('must have axes of levels').waitFor();
+    await page.getByText('must have an interval of two numbers').waitFor();
+    await page.getByRole('button', { name: 'Form' }).click();
+    await page.getByText('must have axes of levels').waitFor();
+    await page.getByText('must have an interval of two numbers').waitFor();
     expect(errors).to.deep.equal([]);
   });
 });

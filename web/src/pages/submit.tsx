@@ -2,7 +2,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { stringifyExact } from '../../../src/base/json/json-writing.ts';
 import type { BatchSubmission, Fault, SubmissionResponse } from '../../../src/contract/types.ts';
-import { RunSelection } from '../../../src/domain/runs/run-selection.ts';
+import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
+import { cellsOf, combinationsOf } from '../../../src/domain/scenarios/cells.ts';
 import { post, RequestError } from '../data/api.ts';
 import { Failure, Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
@@ -11,7 +12,7 @@ import { FormContext } from '../submit/fields.tsx';
 import { StudyForm } from '../submit/form.tsx';
 import { Plan } from '../submit/plan.tsx';
 import { Preview } from '../submit/preview.tsx';
-import { faultsOf, isAdaptive, NEW_STUDY } from '../submit/study.ts';
+import { faultsOf, isAdaptive, isOfCells, NEW_STUDY } from '../submit/study.ts';
 
 type View = 'form' | 'file';
 
@@ -28,7 +29,8 @@ export default function SubmitPage() {
     : isTried
       ? found
       : found.filter((it) => it.pointer !== '/name' && it.pointer !== '/config/simulation/name');
-  const runs = selectedCount(study);
+  const size = useMemo(() => (found.some(isOfCells) ? undefined : sizeOf(study)), [study, found]);
+  const runs = size?.runs;
   const submit = async (): Promise<void> => {
     setTried(true);
     if (found.length > 0) return;
@@ -71,7 +73,8 @@ export default function SubmitPage() {
               <StudyForm />
             </FormContext.Provider>
           )}
-          {runs !== undefined && !isAdaptive(study) && <Plan study={study} runs={runs} />}
+          {size !== undefined && <CellCount size={size} />}
+          {size !== undefined && !isAdaptive(study) && <Plan study={study} runs={size.runs} cells={size.cells} />}
           <div className="row">
             <button type="button" className="primary" disabled={isSending} onClick={() => void submit()}>
               Submit {isAdaptive(study) && 'up to '}
@@ -87,7 +90,10 @@ export default function SubmitPage() {
         <Preview
           config={study.config}
           hasFaults={found.some(
-            (it) => it.pointer.startsWith('/config/dispersions') || it.pointer.startsWith('/config/monte_carlo'),
+            (it) =>
+              isOfCells(it) ||
+              it.pointer.startsWith('/config/dispersions') ||
+              it.pointer.startsWith('/config/monte_carlo'),
           )}
         />
       </div>
@@ -199,10 +205,40 @@ function OpenFile({ onOpen }: { onOpen: (study: BatchSubmission) => void }) {
   );
 }
 
-/** How many runs the batch would hold; undefined while that cannot be known. */
-function selectedCount({ config, runs_override: cap }: BatchSubmission): number | undefined {
-  const { monte_carlo: plan } = config;
-  const selection = typeof plan.run_ids === 'string' ? RunSelection.parse(plan.run_ids) : undefined;
-  if (typeof selection === 'string' || !Number.isInteger(plan.runs)) return undefined;
-  return Math.min(selection?.count ?? plan.runs, cap ?? Infinity);
+interface Size {
+  /** Runs of all cells. */
+  runs: number;
+  /** 1 without scenarios. */
+  cells: number;
+  skipped: number;
+  hasCells: boolean;
+}
+
+/** How many runs and cells the study would have; undefined while that cannot be known. Expects no fault of its cells. */
+function sizeOf({ config, runs_override: cap }: BatchSubmission): Size | undefined {
+  if (!Number.isInteger(config.monte_carlo.runs)) return undefined;
+  try {
+    const cells = cellsOf(config);
+    const skipped = cells === undefined ? 0 : combinationsOf(cells.axes) - cells.count;
+    const runs = selectedRuns(config, cap ?? undefined).count;
+    return { runs, cells: cells?.count ?? 1, skipped, hasCells: cells !== undefined };
+  } catch {
+    // The fault of the selection is shown at its field.
+    return undefined;
+  }
+}
+
+/** The cells of a study with scenarios, and the runs of each. */
+function CellCount({ size: { runs, cells, skipped, hasCells } }: { size: Size }) {
+  if (!hasCells) return null;
+  const each = runs % cells === 0 ? `, ${count(runs / cells)} runs in each` : '';
+  return (
+    <p role="status">
+      <strong>
+        {count(cells)} {cells === 1 ? 'cell' : 'cells'}
+      </strong>
+      {skipped > 0 && ` (${count(skipped)} skipped)`}
+      {each}: {count(runs)} runs.
+    </p>
+  );
 }

@@ -1,26 +1,13 @@
 /** The form of a study. Every field edits one member of the submission, which the file view shows too. */
-import type { Member } from '../../../src/base/distributions/members.ts';
-import { DISTRIBUTIONS, DISTRIBUTION_KINDS } from '../../../src/base/distributions/table.ts';
+import { DISTRIBUTION_KINDS } from '../../../src/base/distributions/table.ts';
 import { COMPRESSIONS, SAMPLING_METHODS } from '../../../src/contract/enums.ts';
-import type { DistributionType } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
-import {
-  CheckField,
-  ChoiceField,
-  ListField,
-  NameField,
-  NUMBER_LIST,
-  NumberField,
-  TextField,
-  WEIGHTED_LIST,
-  useForm,
-} from './fields.tsx';
+import { CheckField, ChoiceField, NameField, NumberField, TextField, useForm } from './fields.tsx';
 import { Correlations } from './correlations.tsx';
-import { Labels, Outputs, Policy, Requirements } from './goals.tsx';
+import { DistributionFields, DRAWN_KINDS } from './distribution.tsx';
+import { EpistemicInputs, Labels, Outputs, Policy, Requirements } from './goals.tsx';
+import { ScenarioFields } from './scenarios/panel.tsx';
 import { escaped, isAdaptive, newDistribution, takesReplicates, withMember, withMethod } from './study.ts';
-
-/** Only an adaptive study has rounds, and parameters that their rows choose. */
-const DRAWN_KINDS = DISTRIBUTION_KINDS.filter((it) => it !== 'chosen');
 
 export function StudyForm() {
   const { study } = useForm();
@@ -44,7 +31,11 @@ export function StudyForm() {
           <NumberField
             pointer="/config/monte_carlo/runs"
             label="Runs"
-            {...(takesRounds ? { hint: 'the most that it may have' } : {})}
+            {...(takesRounds
+              ? { hint: 'the most that it may have' }
+              : study.config.scenarios === undefined && study.config.epistemic === undefined
+                ? {}
+                : { hint: 'in each cell' })}
           />
           <ChoiceField
             pointer="/config/monte_carlo/sampling_method"
@@ -83,6 +74,8 @@ export function StudyForm() {
       </Panel>
       <Dispersions />
       <Correlations />
+      <ScenarioFields />
+      <EpistemicInputs />
       <Requirements />
       <Outputs />
       <Panel title="Execution">
@@ -171,44 +164,17 @@ function Dispersion({
   onRename: (to: string) => void;
   onRemove: () => void;
 }) {
-  const { study, change, faults } = useForm();
+  const { study } = useForm();
   const pointer = `/config/dispersions/${escaped(name)}`;
-  const distribution = study.config.dispersions[name]?.distribution;
-  const type = distribution?.type ?? 'normal';
-  const members = Object.hasOwn(DISTRIBUTIONS, type) ? Object.entries<Member>(DISTRIBUTIONS[type].members) : [];
   return (
     <fieldset className="dispersion">
       <legend className="visually-hidden">{name}</legend>
       <NameField label="Parameter" name={name} names={Object.keys(study.config.dispersions)} onRename={onRename} />
-      <label className="field">
-        <span>Distribution</span>
-        <select
-          value={type}
-          onChange={(event) =>
-            change(
-              withMember(
-                study,
-                `${pointer}/distribution`,
-                newDistribution(event.target.value as DistributionType['type']),
-              ),
-            )
-          }
-        >
-          {(isAdaptive(study) || type === 'chosen' ? DISTRIBUTION_KINDS : DRAWN_KINDS).map((it) => (
-            <option key={it}>{it}</option>
-          ))}
-        </select>
-        {faults
-          .filter((it) => it.pointer === `${pointer}/distribution/type`)
-          .map(({ detail }) => (
-            <span key={detail} className="fault">
-              {detail}
-            </span>
-          ))}
-      </label>
-      {members.map(([it, member]) => (
-        <MemberField key={`${type}${it}`} pointer={`${pointer}/distribution/${it}`} name={it} member={member} />
-      ))}
+      <DistributionFields
+        pointer={`${pointer}/distribution`}
+        label="Distribution"
+        kinds={isAdaptive(study) ? DISTRIBUTION_KINDS : DRAWN_KINDS}
+      />
       <TextField pointer={`${pointer}/units`} label="units" />
       <TextField pointer={`${pointer}/source`} label="source" hint="of these numbers" empty={undefined} />
       <button type="button" className="quiet remove" onClick={onRemove} aria-label={`Remove ${name}`}>
@@ -216,23 +182,6 @@ function Dispersion({
       </button>
     </fieldset>
   );
-}
-
-/** The field of one member of a distribution, as its kind needs it. */
-function MemberField({ pointer, name, member }: { pointer: string; name: string; member: Member }) {
-  const label = name.replaceAll('_', ' ');
-  switch (member.kind) {
-    case 'number':
-      return member.optional ? (
-        <NumberField pointer={pointer} label={label} placeholder="none" empty={null} />
-      ) : (
-        <NumberField pointer={pointer} label={label} />
-      );
-    case 'numbers':
-      return <ListField pointer={pointer} label={label} notation={NUMBER_LIST} />;
-    case 'weighted':
-      return <ListField pointer={pointer} label={label} notation={WEIGHTED_LIST} />;
-  }
 }
 
 function EarlyTermination() {

@@ -2,10 +2,13 @@
 import type { ReactNode } from 'react';
 import { CANARIES, LOOKS, STOP_RULES, TERMINATED_RULES } from '../../../src/contract/enums.ts';
 import { Panel } from '../parts/common.tsx';
-import { ChoiceField, NameField, NumberField, TextField, useForm } from './fields.tsx';
+import { ChoiceField, ListField, NameField, NUMBER_LIST, NumberField, TextField, useForm } from './fields.tsx';
 import { Precisions } from './precisions.tsx';
 import { Row } from './row.tsx';
-import { escaped, withMember } from './study.ts';
+import { RequiredIn } from './scenarios/weights.tsx';
+import { escaped, memberAt, withMember } from './study.ts';
+
+const ENDS = { ...NUMBER_LIST, hint: 'least, greatest' };
 
 export function Requirements() {
   const { study, change, faults } = useForm();
@@ -68,6 +71,7 @@ export function Requirements() {
               absent="fail (default)"
             />
             <ChoiceField pointer={`/requirements/${at}/look`} label="judged" options={LOOKS} absent="once (default)" />
+            <RequiredIn at={at} />
           </Row>
         ))}
       </div>
@@ -131,6 +135,34 @@ export function Outputs() {
   );
 }
 
+/** The inputs that are unknown and not random: each is an axis of cells. */
+export function EpistemicInputs() {
+  return (
+    <NamedRows
+      pointer="/config/epistemic"
+      title="Epistemic inputs"
+      add="Add an epistemic input"
+      label="Input"
+      initial={{ interval: [0, 1], levels: 2 }}
+      prefix="input"
+    >
+      {(pointer) => (
+        <>
+          <ListField pointer={`${pointer}/interval`} label="interval" notation={ENDS} />
+          <NumberField pointer={`${pointer}/levels`} label="levels" hint="the ends, and numbers between" />
+          <OwnFault pointer={pointer} />
+        </>
+      )}
+    </NamedRows>
+  );
+}
+
+/** The fault of a member without a field of its own. */
+function OwnFault({ pointer }: { pointer: string }) {
+  const fault = useForm().faults.find((it) => it.pointer === pointer);
+  return fault === undefined ? null : <p className="fault">{fault.detail}</p>;
+}
+
 export function Labels() {
   return (
     <NamedRows pointer="/labels" title="Labels" add="Add a label" label="Label" initial="" prefix="label">
@@ -174,7 +206,7 @@ export function Policy() {
 
 interface NamedRowsProps {
   /** Pointer to the object whose members are the rows; the object is removed with its last member. */
-  pointer: '/outputs' | '/labels';
+  pointer: '/outputs' | '/labels' | '/config/epistemic';
   title: string;
   /** The text of the button. */
   add: string;
@@ -188,7 +220,7 @@ interface NamedRowsProps {
 
 function NamedRows({ pointer, title, add, label, initial, prefix, children }: NamedRowsProps) {
   const { study, change, faults } = useForm();
-  const members: Readonly<Record<string, unknown>> = (pointer === '/outputs' ? study.outputs : study.labels) ?? {};
+  const members = (memberAt(study, pointer) ?? {}) as Readonly<Record<string, unknown>>;
   const names = Object.keys(members);
   const set = (next: [string, unknown][]): void =>
     change(withMember(study, pointer, next.length === 0 ? undefined : Object.fromEntries(next)));

@@ -4,12 +4,12 @@ import type { BatchSubmission } from '../../../src/contract/types.ts';
 import { Panel } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 
-/** The runs that each requirement takes, and whether the study has as many. */
-export function Plan({ study, runs }: { study: BatchSubmission; runs: number }) {
+/** The runs that each requirement takes, and whether the study has as many. `cells`: those of its scenarios, 1 without. */
+export function Plan({ study, runs, cells }: { study: BatchSubmission; runs: number; cells: number }) {
   const needed = runsNeeded(study, runs);
   if (needed.length === 0) return null;
   return (
-    <Panel title="Runs needed to meet the requirements">
+    <Panel title={`Runs needed to meet the requirements${cells === 1 ? '' : ', in each cell'}`}>
       <table>
         <thead>
           <tr>
@@ -26,10 +26,11 @@ export function Plan({ study, runs }: { study: BatchSubmission; runs: number }) 
             <tr key={at}>
               <td>
                 {it.name}
+                {it.pooled === true && <span className="small soft"> samples of all cells</span>}
                 {!it.can_be_met && (
                   <span className="fault" role="alert">
                     {' '}
-                    cannot be met by {count(runs)} runs
+                    cannot be met by {count(Math.floor(runs / cells))} runs{cells > 1 && ' in each cell'}
                   </span>
                 )}
               </td>

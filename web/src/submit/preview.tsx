@@ -85,6 +85,7 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
           ? 'Drawn here with seed 1; the real seed is drawn on submission.'
           : 'These are the values the runs will get.'}
         {isAdaptive({ config }) && ` ${CHOSEN_LATER}`}
+        {(config.scenarios ?? config.epistemic) !== undefined && ' Those of all cells together.'}
       </p>
       <div className="histograms small-ones">
         {varying.map(({ name, values }) => {
@@ -108,7 +109,11 @@ export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults:
 const varyingOf = ({ names, columns }: Design): { name: string; values: Float64Array }[] =>
   names
     .map((name, at) => ({ name, values: columns[at]! }))
-    .filter(({ values }) => values.some((it) => it !== values[0]));
+    .filter(({ values }) => {
+      // A cell without the parameter has no number.
+      const first = values.find((it) => !Number.isNaN(it));
+      return values.some((it) => !Number.isNaN(it) && it !== first);
+    });
 
 /** Draws every pair below the diagonal. */
 function Pairs({ columns }: { columns: { name: string; values: Float64Array }[] }) {
@@ -139,7 +144,8 @@ function Pair({ across, up }: { across: Column; up: Column }) {
     const points = Math.min(across.values.length, PAIR_POINTS);
     let d = '';
     for (let at = 0; at < points; at += 1)
-      d += `M${x(across.values[at]!).toFixed(1)} ${(100 - y(up.values[at]!)).toFixed(1)}h0`;
+      if (!Number.isNaN(across.values[at]! + up.values[at]!))
+        d += `M${x(across.values[at]!).toFixed(1)} ${(100 - y(up.values[at]!)).toFixed(1)}h0`;
     return d;
   }, [across, up]);
   return (
@@ -157,6 +163,7 @@ function Pair({ across, up }: { across: Column; up: Column }) {
 }
 
 function scaleOf(values: Float64Array): (value: number) => number {
-  const [low, high] = values.reduce(([a, b], it) => [Math.min(a, it), Math.max(b, it)], [Infinity, -Infinity]);
+  const known = values.filter((it) => !Number.isNaN(it));
+  const [low, high] = known.reduce(([a, b], it) => [Math.min(a, it), Math.max(b, it)], [Infinity, -Infinity]);
   return (value) => ((value - low) / (high - low)) * 100;
 }

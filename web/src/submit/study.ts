@@ -1,8 +1,10 @@
 /** A study in the form: access to its members, its initial value, and its faults with their positions. */
 import type { Member } from '../../../src/base/distributions/members.ts';
 import { DISTRIBUTIONS } from '../../../src/base/distributions/table.ts';
-import { INT32_MAX } from '../../../src/contract/limits.ts';
+import { INT32_MAX, LIMITS } from '../../../src/contract/limits.ts';
 import { seedFault } from '../../../src/domain/seed.ts';
+import { isReadableEpistemic } from '../../../src/domain/scenarios/epistemic.ts';
+import { isReadableScenarios } from '../../../src/domain/study/scenarios/faults.ts';
 import { submissionFaults } from '../../../src/domain/study/submission.ts';
 import type { BatchSubmission, DistributionType, Fault } from '../../../src/contract/types.ts';
 
@@ -97,5 +99,26 @@ export function faultsOf(study: BatchSubmission): Fault[] {
   const { seed } = study.config.monte_carlo;
   const wrongSeed = seed === null || seed === undefined ? undefined : seedFault(seed);
   if (wrongSeed !== undefined) faults.push({ pointer: '/config/monte_carlo/seed', detail: wrongSeed });
-  return [...faults, ...submissionFaults(study)];
+  return [...faults, ...cellFaults(study), ...submissionFaults(study)];
+}
+
+/** True for faults because of which the cells of a study are not known. */
+export const isOfCells = ({ pointer }: Fault): boolean =>
+  pointer.startsWith('/config/scenarios') || pointer.startsWith('/config/epistemic');
+
+/** The faults of scenarios and epistemic inputs whose shape is not the documented one: the others are found in readable ones. */
+function cellFaults({ config: { scenarios, epistemic } }: BatchSubmission): Fault[] {
+  const faults: Fault[] = [];
+  if (scenarios !== undefined && !isReadableScenarios(scenarios))
+    faults.push({
+      pointer: '/config/scenarios',
+      detail:
+        'must have axes of levels, each with the numbers or distributions that it gives, such as {"wind": {"calm": {}}}',
+    });
+  if (epistemic === undefined || isReadableEpistemic(epistemic)) return faults;
+  const detail = `must have an interval of two numbers, and levels, a whole number from 2 to ${LIMITS.epistemicCells}`;
+  const unreadable = Object.entries(epistemic ?? {}).filter(([name, it]) => !isReadableEpistemic({ [name]: it }));
+  if (unreadable.length === 0) faults.push({ pointer: '/config/epistemic', detail: `each input ${detail}` });
+  for (const [name] of unreadable) faults.push({ pointer: `/config/epistemic/${escaped(name)}`, detail });
+  return faults;
 }

@@ -127,8 +127,7 @@ export function compareCommand(): Command {
     'compare',
     'run a whole study again under another version, to compare the two; with --level, compare two levels of its scenarios',
     CREATED,
-  )
-    .argument('<study>', BATCH_ARGUMENT);
+  ).argument('<study>', BATCH_ARGUMENT);
   for (const it of levelOptions()) command.addOption(it);
   return creating(versioned(command)).action(
     async (reference: string, flags: CreateFlags & VersionFlags & LevelFlags) => {

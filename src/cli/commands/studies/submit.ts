@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { ApiError, type Client } from '../../../client/client.ts';
 import { withRareBudget } from '../../../domain/study/rare-event/settings.ts';
 import { selectedRuns } from '../../../domain/runs/run-selection.ts';
+import { cellsOf } from '../../../domain/scenarios/cells.ts';
 import { precisionPlans, precisionWarnings } from '../../../analysis/precision/planning.ts';
 import { planningWarnings, runsNeeded } from '../../../analysis/requirements/planning.ts';
 import { samplingWarnings } from '../../../domain/sampling/warnings.ts';
@@ -93,7 +94,17 @@ async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFla
   const reuse = flags.reuse === undefined ? undefined : await (await connect(flags)).reuseForecast(submission);
   if (flags.output === 'json') {
     const precision = precisionPlans(submission);
-    return writeJson({ valid: true, runs, requirements, precision, warnings, defaults, ...(reuse && { reuse }) });
+    const cells = cellsOf(submission.config)?.count;
+    return writeJson({
+      valid: true,
+      runs,
+      ...(cells && { cells }),
+      requirements,
+      precision,
+      warnings,
+      defaults,
+      ...(reuse && { reuse }),
+    });
   }
   warn(warnings, study);
   const shown = flags.defaults === true ? study : { ...study, defaults: [] };

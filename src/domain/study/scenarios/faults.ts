@@ -62,7 +62,7 @@ export function scenarioFaults(submission: unknown): Fault[] {
   const requirements = member(submission, 'requirements');
   if (own === undefined && epistemic === undefined)
     return [...withoutScenarios(config), ...requirementFaults(requirements, [])];
-  if (own !== undefined && !isReadable(own)) return [];
+  if (own !== undefined && !isReadableScenarios(own)) return [];
   if (epistemic !== undefined && !isReadableEpistemic(epistemic)) return [];
   const intervals = epistemic === undefined ? [] : epistemicFaults(epistemic, own ?? {});
   if (intervals.length > 0) return intervals;
@@ -93,7 +93,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isOverride = (it: unknown): boolean => typeof it === 'number' || typeof member(it, 'type') === 'string';
 
 /** True for scenarios of the documented shape. */
-const isReadable = (scenarios: unknown): scenarios is Scenarios =>
+export const isReadableScenarios = (scenarios: unknown): scenarios is Scenarios =>
   isObject(scenarios) &&
   Object.entries(scenarios).every(([name, axis]) =>
     name === SKIP
