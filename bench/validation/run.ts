@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/base/package.ts';
 import { bandCoverage } from './bands.ts';
 import { designCoverage, meanCoverage, quantileCoverage } from './coverage.ts';
 import { boundCoverage, sequentialCost, sequentialErrors } from './error-rates.ts';
+import { pooledCoverage } from './pooled.ts';
 import { printedCoverage } from './printed.ts';
 import { rareCoverage, rareFresh, rarePeers } from './rare/table.ts';
 import { replicateCoverage } from './replicates.ts';
@@ -35,6 +36,7 @@ const MAKERS = {
   'rare-coverage': rareCoverage,
   'rare-peers': rarePeers,
   'band-coverage': bandCoverage,
+  'pooled-coverage': pooledCoverage,
 };
 
 const asked = process.argv.slice(2);

@@ -60,20 +60,20 @@ describe('web: scenarios', () => {
     const rows = async (): Promise<string[]> =>
       panel.getByRole('region', { name: 'Differences of the outputs' }).getByRole('row').allTextContents();
     await panel
-      .getByText(/^Site=south minus site=north, by sample, averaged over 2 pairs of cells; 12 pairs/)
+      .getByText(/^site=south minus site=north, by sample, averaged over 2 pairs of cells; 12 pairs/)
       .waitFor();
     await panel.getByText('1 cell that only one of the levels has, left out').waitFor();
     await panel.getByLabel('Axis').selectOption('wind');
-    await panel.getByText(/^Wind=storm minus wind=calm, by sample; 12 pairs/).waitFor();
+    await panel.getByText(/^wind=storm minus wind=calm, by sample; 12 pairs/).waitFor();
     const [head, first, ...others] = await rows();
     expect(head).to.equal('OutputSamplesMean difference (storm − calm)p, adjusted');
     expect(first).to.match(/^speed m\/s124\.5 \[4\.168 to 4\.832\]0\.00/);
     expect(others).to.include('level 120 [0 to 0]–');
     await panel.getByRole('button', { name: 'Swap' }).click();
-    await panel.getByText(/^Wind=calm minus wind=storm/).waitFor();
+    await panel.getByText(/^wind=calm minus wind=storm/).waitFor();
     expect((await rows())[1]).to.match(/-4\.5 \[-4\.832 to -4\.168\]/);
     await panel.getByLabel('before').selectOption('breeze');
-    await panel.getByText(/^Wind=calm minus wind=breeze, by sample, averaged over 2 pairs/).waitFor();
+    await panel.getByText(/^wind=calm minus wind=breeze, by sample, averaged over 2 pairs/).waitFor();
     expect(await panel.getByLabel('after').locator('option').allTextContents()).to.deep.equal(['calm', 'storm']);
     expect(errors).to.deep.equal([]);
   });

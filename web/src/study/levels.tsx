@@ -107,7 +107,7 @@ function Outputs({ data, submission }: { data: Paired; submission: BatchSubmissi
   const shown = isWhole ? outputs : clearest.slice(0, SHOWN);
   return (
     <>
-      <p className="small">{sentenceOf(sentence)}</p>
+      <p className="small">{sentence}</p>
       <Table
         label="Differences of the outputs"
         columns={[
