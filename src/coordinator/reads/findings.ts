@@ -101,7 +101,15 @@ function ofSubmission({ studyCache }: FindingParts, { context }: BatchState): Of
     if (!isDamage(error)) throw error;
     const earlyTermination = { enabled: false, check_frequency_hz: 1, conditions: [] };
     const container = { environment: null, image: '' };
-    return { declared: {}, earlyTermination, variables: [], image: undefined, container, bucket: '', submissionFault: error.message };
+    return {
+      declared: {},
+      earlyTermination,
+      variables: [],
+      image: undefined,
+      container,
+      bucket: '',
+      submissionFault: error.message,
+    };
   }
 }
 
