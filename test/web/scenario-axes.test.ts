@@ -8,14 +8,14 @@ type Change = (study: BatchSubmission, ...names: (string | null)[]) => BatchSubm
 type Levels = [level: string, inputs: Record<string, unknown>][];
 
 interface Axes {
-  axesIn(study: BatchSubmission): [axis: string, levels: Levels][];
-  skippedIn(study: BatchSubmission): Scenario[];
-  freeName(prefix: string, names: readonly string[]): string;
+  axesIn: (study: BatchSubmission) => [axis: string, levels: Levels][];
+  skippedIn: (study: BatchSubmission) => Scenario[];
+  freeName: (prefix: string, names: readonly string[]) => string;
   renameAxis: Change;
   renameLevel: Change;
   withAxis: Change;
-  withLevels(study: BatchSubmission, axis: string, levels: Levels): BatchSubmission;
-  withSkipped(study: BatchSubmission, skip: readonly Scenario[]): BatchSubmission;
+  withLevels: (study: BatchSubmission, axis: string, levels: Levels) => BatchSubmission;
+  withSkipped: (study: BatchSubmission, skip: readonly Scenario[]) => BatchSubmission;
 }
 
 const SCENARIOS = {
