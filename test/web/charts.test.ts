@@ -43,6 +43,16 @@ const machines: Record<string, AnyStateMachine> = {
 
 const overlap = (a: Box, b: Box): boolean =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+/** The distance between a box and a path of horizontal and vertical lines. */
+const apart = (box: Box, points: [number, number][]): number =>
+  Math.min(
+    ...points.slice(1).map(([x, y], at) => {
+      const [fromX, fromY] = points[at]!;
+      const across = Math.max(box.x - Math.max(x, fromX), 0, Math.min(x, fromX) - box.x - box.width);
+      const down = Math.max(box.y - Math.max(y, fromY), 0, Math.min(y, fromY) - box.y - box.height);
+      return Math.hypot(across, down);
+    }),
+  );
 const holds = (outer: Box, inner: Box): boolean =>
   inner.x >= outer.x &&
   inner.y >= outer.y &&
@@ -99,6 +109,22 @@ describe('web/diagrams', () => {
       for (const [name, box] of boxes) expect(holds(picture, box), `${name} is in the picture`).to.equal(true);
       for (const [at, [name, box]] of boxes.entries())
         for (const [other, it] of boxes.slice(at + 1)) expect(overlap(box, it), `${name} on ${other}`).to.equal(false);
+    });
+
+    it(`have each label of the ${kind} within 4 px of its edge, and no edge through a label or a figure`, () => {
+      const { edges } = diagrams.find((it) => it.kind === kind)!;
+      for (const { from, to, label, points } of edges) {
+        expect(apart(label, points), `label of ${from} ${to}`).to.be.at.most(4);
+        for (const other of edges) {
+          const through = `${other.from} ${other.to} through the label of ${from} ${to}`;
+          if (other.from !== from || other.to !== to) expect(apart(label, other.points), through).to.be.above(0);
+        }
+      }
+      for (const { from, to, figure } of edges.filter((it) => it.figure.height > 0))
+        for (const other of edges) {
+          const through = `${other.from} ${other.to} through the figure of ${from} ${to}`;
+          expect(apart(figure, other.points), through).to.be.above(0);
+        }
     });
   }
 

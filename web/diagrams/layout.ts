@@ -138,12 +138,31 @@ function drawn(laid: ElkExtendedEdge, edge: ChartEdge, figure: typeof FIGURE): D
   const { x: left = 0, y: top = 0, width = 0, height = 0 } = laid.labels?.[0] ?? {};
   const [x, y] = [Math.round(left), Math.round(top)];
   const text = textWidth(edge.triggers);
+  const lines = height - figure.height;
+  // The triggers are at the edge, and the figure on their other side.
+  const places = [Math.floor((width - text) / 2), 0, width - text].flatMap((right) =>
+    [0, figure.height].map((down) => ({ x: x + right, y: y + down, width: text, height: lines })),
+  );
+  const near = Math.min(...places.map((it) => distance(it, points)));
+  const label = places.find((it) => distance(it, points) <= near + 1)!;
   return {
     ...edge,
     points: points.map((it) => [round(it.x), round(it.y)]),
-    label: { x: x + Math.floor((width - text) / 2), y, width: text, height: height - figure.height },
-    figure: { x, y: y + height - figure.height, width, height: figure.height },
+    label,
+    figure: { x, y: label.y === y ? y + lines : y, width, height: figure.height },
   };
+}
+
+/** The distance between a box and a path of horizontal and vertical lines. */
+function distance(box: Box, points: readonly { x: number; y: number }[]): number {
+  const beyond = (from: number, size: number, a: number, b: number): number =>
+    Math.max(from - Math.max(a, b), 0, Math.min(a, b) - from - size);
+  const distances = points
+    .slice(1)
+    .map((to, at) =>
+      Math.hypot(beyond(box.x, box.width, points[at]!.x, to.x), beyond(box.y, box.height, points[at]!.y, to.y)),
+    );
+  return Math.min(...distances);
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
