@@ -101,7 +101,7 @@ class RunningCoordinator implements Lifecycle {
       failed: (error) => this.parts.groupCommit.giveUp('has lost its supervisor', error),
       interpreter: options.interpreter,
     });
-    this.system.supervisor.on('actor.failed', (failure) => hooks.actorFailed?.(failure));
+    this.system.supervisor.on('actor.failed', (it) => (this.parts.journal.failed(it), hooks.actorFailed?.(it)));
     this.transitionLog = new TransitionLog(this.system, clock, (error) => this.#faulted('publish', error));
     this.parts = this.#partsOf(store, clock, options);
     this.#list = new PartList([...this.#ownParts(), ...further(this.parts)]);
@@ -159,6 +159,7 @@ class RunningCoordinator implements Lifecycle {
     });
     return {
       ...tools,
+      journal: this.transitionLog.journal,
       crowded,
       longPolls,
       sitePools: pools,

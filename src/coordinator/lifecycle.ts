@@ -5,6 +5,7 @@ import type { SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { SimbatchError } from '../domain/errors.ts';
 import type { CoordinatorApi, OperationParts } from './api.ts';
 import type { BucketLook } from './files/object-store/probe.ts';
+import type { ActorJournal } from './kernel/turn/actor-journal.ts';
 import type { ActorSystem } from './kernel/actors/actor-system.ts';
 import type { Commit } from './kernel/turn/actor-transition.ts';
 import type { CommittedGroup } from './kernel/turn/group-commit.ts';
@@ -56,6 +57,7 @@ export interface CoordinatorSettings extends Partial<CoordinatorOptions> {
 /** The parts that the operations of a coordinator take, and its own. */
 export interface CoordinatorParts extends OperationParts {
   notifications: Notifications;
+  journal: ActorJournal;
   /** See `CoordinatorOptions`. */
   quarantine: boolean | number;
   retainMs: number | undefined;

@@ -76,19 +76,48 @@ export const MachineData = Type.Object({
 });
 export interface MachineData extends Static<typeof MachineData> {}
 
-/** `machine/<kind>/<id>`: the state of an actor, then each event that it takes. */
-export const ActorData = Type.Object({ value: Type.String(), context: Type.Object({}), now: storedTime });
+const actorEvent = Type.Object({ type: Type.String(), now: Type.Optional(Type.Number()) });
+
+/** The latest refused events of an actor and notes about it, as far as the coordinator remembers them. */
+export const Journal = Type.Object({
+  /** The start of the coordinator: earlier ones are not kept. */
+  since: storedTime,
+  refused: listOf(
+    Type.Object({
+      event: actorEvent,
+      state: text('The state that did not take it.'),
+      context: Type.Object({}),
+      now: storedTime,
+      times: storedCount,
+    }),
+    'The latest 12; equal ones in a row are one.',
+  ),
+  notes: listOf(
+    Type.Object({ type: Type.String(), now: storedTime, detail: Type.Optional(Type.String()) }),
+    'The latest 60 measures of the supervisor and changes of a runner.',
+  ),
+});
+export interface Journal extends Static<typeof Journal> {}
+
+/** `machine/<kind>/<id>`: the state of an actor, then each event that it takes. `journal`: in a delta when it has changed. */
+export const ActorData = Type.Object({
+  value: Type.String(),
+  context: Type.Object({}),
+  now: storedTime,
+  journal: Type.Optional(Journal),
+});
 export interface ActorData extends Static<typeof ActorData> {}
 export const ActorSteps = Type.Object({
   steps: Type.Array(
     Type.Object({
-      event: Type.Optional(Type.Object({ type: Type.String(), now: Type.Optional(Type.Number()) })),
+      event: Type.Optional(actorEvent),
       from: Type.Optional(Type.String()),
       to: Type.String(),
       context: Type.Object({}),
       now: storedTime,
     }),
   ),
+  journal: Type.Optional(Journal),
 });
 export interface ActorSteps extends Static<typeof ActorSteps> {}
 

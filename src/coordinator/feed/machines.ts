@@ -10,6 +10,7 @@ import { batchIdOf } from '../../domain/ids.ts';
 import { allOf } from '../kernel/storage/keys.ts';
 import { jobsByStatus } from '../kernel/records/to-resource.ts';
 import { decodeBatch, decodeNotification, decodeRunner } from '../kernel/actors/actor-kinds.ts';
+import type { ActorJournal, JournalEntry } from '../kernel/turn/actor-journal.ts';
 import type { ActorTransition } from '../kernel/turn/actor-transition.ts';
 import { transitionsOf, type ChangeSet } from './change-set.ts';
 import { keepLast, type Topic } from './topic.ts';
@@ -19,6 +20,7 @@ import type { EventLoopShare } from '../../base/event-loop-share.ts';
 interface MachineParts extends StoreReader {
   clock: Clock;
   share: EventLoopShare;
+  journal: ActorJournal;
 }
 
 /** One event, as a line of a log. */
@@ -159,6 +161,8 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
   readonly #read: () => ActorState;
   #steps: ActorSteps['steps'] = [];
   #isGone = false;
+  /** The version of the journal that viewers have. */
+  #version: number;
 
   /** @param read returns the state of the actor, or throws when there is none */
   constructor(parts: MachineParts, kind: MachineName, id: string, read: () => ActorState) {
@@ -166,11 +170,22 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
     this.#kind = kind;
     this.#id = id;
     this.#read = read;
+    this.#version = this.#entry.version;
+  }
+
+  get #entry(): JournalEntry {
+    return this.#parts.journal.read(this.#kind, this.#id);
+  }
+
+  /** Refused events and notes, and since when they are kept. */
+  #journal(): NonNullable<ActorData['journal']> {
+    const { refused, notes } = this.#entry;
+    return { since: this.#parts.journal.sinceMs, refused, notes };
   }
 
   async snapshot(): Promise<ActorData> {
     const { value, context } = this.#read();
-    return { value, context, now: this.#parts.clock.now() };
+    return { value, context, now: this.#parts.clock.now(), journal: this.#journal() };
   }
 
   onCommit(changes: ChangeSet): boolean {
@@ -179,7 +194,8 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
       this.#steps.push({ event, from, to, context, now });
     }
     keepLast(this.#steps, 200);
-    return this.#isGone || this.#steps.length > 0;
+    // The supervisor publishes its ticks, so that a refusal without a commit is seen within a second.
+    return this.#isGone || this.#steps.length > 0 || this.#entry.version !== this.#version;
   }
 
   #isDeletedBy({ deletedBatches, forgottenRunners }: ChangeSet): boolean {
@@ -195,9 +211,12 @@ export class ActorTopic implements Topic<ActorData, ActorSteps> {
       // Throws for an actor that does not exist; a forgotten runner may have registered again.
       this.#read();
     }
-    if (this.#steps.length === 0) return undefined;
+    const { version } = this.#entry;
+    const journal = version === this.#version ? {} : { journal: this.#journal() };
+    this.#version = version;
     const steps = this.#steps;
+    if (steps.length === 0 && !('journal' in journal)) return undefined;
     this.#steps = [];
-    return { steps };
+    return { steps, ...journal };
   }
 }

@@ -23,12 +23,14 @@ import { PendingRows } from './pending-rows.ts';
 import type { Topic } from './topic.ts';
 import type { WholeBatchParts } from '../reads/resources.ts';
 import type { RoundProgress } from '../rounds/round-progress.ts';
+import type { ActorJournal } from '../kernel/turn/actor-journal.ts';
 import type { StoreReader } from '../kernel/records/lookup.ts';
 import { storedResult } from '../kernel/records/results.ts';
 
 /** The parts that topics read. */
 export interface TopicParts extends WholeBatchParts, StoreReader, readings.PoolParts {
   roundProgress: RoundProgress;
+  journal: ActorJournal;
 }
 
 /** The limit on rows in one delta; the others follow with the next one. Bounds the cost of a client at any rate of change. */

@@ -7,6 +7,7 @@ import type { MachineName } from '../../../../machines/kinds.ts';
 import type { AnyEvent, Fact } from '../../../../machines/protocol.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { ActorSystem } from '../actors/actor-system.ts';
+import { ActorJournal } from './actor-journal.ts';
 import type { ActorTransition, Commit } from './actor-transition.ts';
 
 /** The state of an actor when it is given an event. */
@@ -26,11 +27,14 @@ export class TransitionLog {
   readonly #taking = new Map<AnyActorRef, Before>();
   #ofTurn: ActorTransition[] = [];
   #ofSupervisor: ActorTransition[] = [];
+  /** Kept without a watcher too. */
+  readonly journal: ActorJournal;
 
   constructor(system: ActorSystem, clock: Pick<Clock, 'now'>, failed: (error: unknown) => void) {
     this.#system = system;
     this.#clock = clock;
     this.#failed = failed;
+    this.journal = new ActorJournal(clock.now());
   }
 
   get isWatched(): boolean {
@@ -56,6 +60,7 @@ export class TransitionLog {
     const ofSupervisor = this.#ofSupervisor;
     if (facts.length + transitions.length + ofSupervisor.length === 0) return;
     if (ofSupervisor.length > 0) this.#ofSupervisor = [];
+    this.journal.committed(facts);
     try {
       for (const watcher of this.#watchers) watcher({ facts, transitions: [...ofSupervisor, ...transitions] });
     } catch (error) {

@@ -5,14 +5,7 @@
 import type { Address, AnyEvent, Fact, RecordFact, JobChange } from '../../../../machines/protocol.ts';
 import { isDamage, SimbatchError } from '../../../domain/errors.ts';
 import type { GroupCommit } from './group-commit.ts';
-import {
-  accepts,
-  stateOf,
-  type Activation,
-  type Directory,
-  type InputOf,
-  type RecordSource,
-} from '../actors/directory.ts';
+import { accepts, stateOf, type Activation, type Directory, type InputOf } from '../actors/directory.ts';
 import type { Kind, StateOf } from '../actors/actor-kinds.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { WIRING, type Message, type Registry, type Route } from './wiring.ts';
@@ -75,7 +68,6 @@ export class Turns {
   readonly #directory: Directory;
   readonly #groupCommit: GroupCommit;
   readonly #clock: Clock;
-  readonly #registry: Registry;
   readonly #listener: TurnListener;
   readonly #transitionLog: TransitionLog;
   #facts: Fact[] = [];
@@ -89,7 +81,6 @@ export class Turns {
     this.#directory = parts.directory;
     this.#groupCommit = parts.groupCommit;
     this.#clock = parts.clock;
-    this.#registry = parts.registry;
     this.#transitionLog = parts.transitionLog;
     this.#listener = parts.listener;
   }
@@ -123,7 +114,7 @@ export class Turns {
   runNow<T>(operation: string, body: (turn: Turn) => T, actor?: string): { value: T; written: Promise<void> } {
     const refusal = this.#refusal ?? this.#groupCommit.failure;
     if (refusal !== undefined) throw refusal;
-    const running = new RunningTurn(this.#directory, this.#registry, this.#groupCommit, this.#clock.now(), this.#facts);
+    const running = new RunningTurn(this.parts, this.#clock.now(), this.#facts);
     running.actor = actor;
     let value: T;
     try {
@@ -178,6 +169,8 @@ export class Turns {
   }
 }
 
+type RunningParts = Pick<TurnParts, 'directory' | 'registry' | 'groupCommit' | 'transitionLog'>;
+
 class RunningTurn implements Turn {
   readonly now: number;
   actor: string | undefined;
@@ -186,16 +179,14 @@ class RunningTurn implements Turn {
   readonly puts = new Map<string, string | null>();
   /** All facts of the turn, in order. */
   readonly facts: Fact[] = [];
+  readonly #parts: RunningParts;
   readonly #directory: Directory;
-  readonly #registry: Registry;
-  readonly #source: RecordSource;
   /** Facts that are not yet routed; actors add to it while they take an event. */
   readonly #pendingFacts: Fact[];
 
-  constructor(directory: Directory, registry: Registry, source: RecordSource, now: number, pendingFacts: Fact[]) {
-    this.#source = source;
-    this.#directory = directory;
-    this.#registry = registry;
+  constructor(parts: RunningParts, now: number, pendingFacts: Fact[]) {
+    this.#parts = parts;
+    this.#directory = parts.directory;
     this.now = now;
     this.#pendingFacts = pendingFacts;
   }
@@ -209,7 +200,7 @@ class RunningTurn implements Turn {
     if (activation === undefined) return false;
     // Activated only for a query: the end of the turn may deactivate it.
     this.#touch(activation);
-    return accepts(activation, event);
+    return accepts(activation, event) || this.#refuses(activation, event);
   }
 
   send<K extends Kind>(kind: K, id: string, event: AnyEvent): StateOf[K] {
@@ -231,8 +222,14 @@ class RunningTurn implements Turn {
     throwIfFailed(activation, event.type);
     // An event that an actor takes changes its snapshot or emits a fact; a refused event does neither (a test checks this for
     // all machines). Calling `accepts` first would evaluate every guard twice.
-    if (after === before && this.#pendingFacts.length === factsBefore) return undefined;
-    return stateOf(activation);
+    const isTaken = after !== before || this.#pendingFacts.length !== factsBefore;
+    return isTaken || this.#refuses(activation, event) ? stateOf(activation) : undefined;
+  }
+
+  /** Notes a refused event for the inspector. Returns false. */
+  #refuses(activation: Activation, event: AnyEvent): false {
+    this.#parts.transitionLog.journal.refused(activation.address, event, stateOf(activation), this.now);
+    return false;
   }
 
   create<K extends keyof InputOf>(kind: K, id: string, input: InputOf[K]): StateOf[K] {
@@ -251,7 +248,7 @@ class RunningTurn implements Turn {
   }
 
   read(key: string): string | undefined {
-    return this.puts.has(key) ? (this.puts.get(key) ?? undefined) : this.#source.read(key);
+    return this.puts.has(key) ? (this.puts.get(key) ?? undefined) : this.#parts.groupCommit.read(key);
   }
 
   isPut(key: string): boolean {
@@ -279,7 +276,7 @@ class RunningTurn implements Turn {
   #route(fact: Fact, gathered: Map<Address, JobChange[]>): void {
     for (const route of WIRING[fact.type] as readonly Route<Fact>[]) {
       if ('send' in route) {
-        for (const message of route.send(fact, this.#registry)) this.#deliver(message);
+        for (const message of route.send(fact, this.#parts.registry)) this.#deliver(message);
         continue;
       }
       const to = route.gather(fact as JobChange);
