@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { layOutMachines } from './diagrams/layout.ts';
+import { layOutCompact, layOutMachines } from './diagrams/layout.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -13,7 +13,9 @@ function diagrams(): Plugin {
     name: 'simbatch-diagrams',
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
     load: async (source) =>
-      source === `\0${id}` ? `export default ${JSON.stringify(await layOutMachines())}` : undefined,
+      source === `\0${id}`
+        ? `export default ${JSON.stringify(await layOutMachines())};export const compact = ${JSON.stringify(await layOutCompact())}`
+        : undefined,
   };
 }
 

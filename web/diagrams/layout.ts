@@ -7,7 +7,7 @@ import type { AnyStateMachine } from 'xstate';
 import { allocationMachine } from '../../machines/allocation/allocation.ts';
 import { attemptMachine } from '../../machines/attempt.ts';
 import { KINDS, MACHINE_NAMES } from '../../machines/kinds.ts';
-import { chartOf, type ChartEdge, type ChartGroup, type ChartState } from './chart.ts';
+import { chartOf, type Chart, type ChartEdge, type ChartGroup, type ChartState } from './chart.ts';
 import type { Box, Diagram, DiagramEdge, Trigger } from './types.ts';
 
 /** Width of a character in the label fonts: 11 px monospace, and 13 px for names of states. */
@@ -48,6 +48,12 @@ const DOWN = { 'elk.direction': 'DOWN' };
 /** Narrower than the other placement, which makes straighter edges. */
 const NARROW = { 'elk.layered.nodePlacement.strategy': 'LINEAR_SEGMENTS' };
 
+/** The diagrams of the coordinator's machines without labels: small enough to be beside each other in the inspector. */
+export async function layOutCompact(): Promise<Diagram[]> {
+  const elk = new ELK();
+  return Promise.all(MACHINE_NAMES.map(async (kind) => layOut(elk, kind, KINDS[kind].machine, true)));
+}
+
 /** Returns the diagrams of all machines: those of the coordinator, the runner's and the launcher's. */
 export async function layOutMachines(): Promise<Diagram[]> {
   const elk = new ELK();
@@ -63,12 +69,13 @@ async function layOut(
   elk: InstanceType<typeof ELK>,
   kind: Diagram['kind'],
   machine: AnyStateMachine,
+  isCompact = false,
 ): Promise<Diagram> {
-  const chart = chartOf(machine);
+  const chart = isCompact ? withoutInner(chartOf(machine)) : chartOf(machine);
   const { states, groups, edges, initial } = chart;
-  const hasTimes = kind === 'job';
+  const hasTimes = kind === 'job' && !isCompact;
   // The coordinator does not count the states and events of an attempt.
-  const hasNumbers = kind !== 'attempt';
+  const hasNumbers = kind !== 'attempt' && !isCompact;
   const figure = hasNumbers ? FIGURE : NO_FIGURE;
   const isDown = kind === 'allocation';
   const inherited = { ...INHERITED, ...(isDown ? DOWN : {}) };
@@ -105,7 +112,7 @@ async function layOut(
       id: `e${index}`,
       sources: [it.from],
       targets: [it.to],
-      labels: [{ text: `${index}`, ...labelSize(it.triggers, figure) }],
+      labels: isCompact ? [] : [{ text: `${index}`, ...labelSize(it.triggers, figure) }],
     })),
   };
   const laid = await elk.layout(graph);
@@ -120,6 +127,13 @@ async function layOut(
     edges: (laid.edges ?? []).map((it, index) => drawn(it, edges[index]!, figure)),
   };
 }
+
+/** The states and frames without the events that they handle inside. */
+const withoutInner = (chart: Chart): Chart => ({
+  ...chart,
+  states: chart.states.map((it) => ({ ...it, inner: [] })),
+  groups: chart.groups.map((it) => ({ ...it, inner: [] })),
+});
 
 /** The boxes of all nodes, at any depth. */
 function boxesOf(node: ElkNode): Map<string, Box> {

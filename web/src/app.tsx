@@ -15,14 +15,17 @@ import { RunnersPage } from './pool/page.tsx';
 import { RunnerPage } from './pool/runner.tsx';
 
 const SubmitPage = lazy(() => import('./pages/submit.tsx'));
+const InspectorPage = lazy(() => import('./inspector/page.tsx'));
 const MachinesPage = lazy(() => import('./pages/machines.tsx'));
 
 const PAGES = [
   { path: 'batches', title: 'Studies' },
   { path: 'runners', title: 'Pool' },
-  { path: 'machines', title: 'Machines' },
+  { path: 'inspect', title: 'Inspector' },
   { path: 'submit', title: 'Submit' },
 ] as const;
+
+const numberOf = (text: string | null): number | undefined => (text === null ? undefined : Number(text));
 
 function pageOf({ path, query }: Route): ReactNode {
   const [page, id, tab] = path;
@@ -32,8 +35,9 @@ function pageOf({ path, query }: Route): ReactNode {
   if (page === 'jobs' && id !== undefined) return <RunPage key={id} jobId={id} />;
   if (page === 'runners' && id !== undefined) return <RunnerPage key={id} runnerId={id} />;
   if (page === 'runners') return <RunnersPage query={query} />;
-  if (page === 'machines')
-    return <MachinesPage kind={id ?? 'job'} actor={tab} study={query.get('study') ?? undefined} />;
+  if (page === 'inspect')
+    return <InspectorPage kind={id ?? 'supervisor'} id={tab} attempt={numberOf(query.get('attempt'))} />;
+  if (page === 'machines') return <MachinesPage kind={id ?? 'job'} study={query.get('study') ?? undefined} />;
   if (page === 'submit') return <SubmitPage />;
   return (
     <section className="panel">
@@ -46,12 +50,12 @@ function pageOf({ path, query }: Route): ReactNode {
 
 export function App() {
   const route = useRoute();
-  const page = route.path[0] === 'jobs' ? 'batches' : route.path[0];
+  const page = { jobs: 'batches', machines: 'inspect' }[route.path[0] ?? ''] ?? route.path[0];
   const main = useRef<HTMLElement>(null);
   const isConnected = useIsConnected();
   useEffect(() => {
     // A study and a run set their own.
-    if (route.path[1] === undefined || (page !== 'batches' && page !== 'jobs'))
+    if (route.path[1] === undefined || (page !== 'batches' && page !== 'jobs' && page !== 'inspect'))
       setTitle(PAGES.find((it) => it.path === page)?.title ?? 'simbatch');
   }, [page, route]);
   return (

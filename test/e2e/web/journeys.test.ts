@@ -343,16 +343,15 @@ describe('web: journeys', () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('steps', 1));
     const { page } = await suite.open(`batches/${batch_id}`);
     await page.getByText('100 %', { exact: true }).waitFor();
-    await page.goto(`${suite.web.url}/#/machines/job/${batch_id.slice(0, 28)}00000001`);
-    const step = page.getByText(/^Step \d+ of \d+/);
-    await page.getByText(/^Step 3 of 3/).waitFor();
-    await page.getByRole('button', { name: 'Back one step' }).click();
-    expect(await step.textContent()).to.equal('Step 2 of 3: Running');
-    expect(await page.locator('.state-box.lit .name').textContent()).to.equal('Running');
+    await page.goto(`${suite.web.url}/#/inspect/job/${batch_id.slice(0, 28)}00000001`);
+    const chart = page.getByRole('region', { name: 'Statechart of Run #0', exact: true });
+    await chart.getByText('COMPLETE: Running → Completed').waitFor();
     await page.getByRole('button', { name: 'First step' }).click();
-    expect(await step.textContent()).to.equal('Step 0 of 3: Pending');
-    await page.getByRole('button', { name: 'Forth one step' }).click();
-    expect(await page.locator('.edge.taken').count()).to.equal(1);
+    while ((await chart.locator('.state-box.lit .name').textContent()) !== 'Claimed')
+      await page.getByRole('button', { name: 'Forth one step' }).click();
+    expect(await chart.locator('.edge.taken').count()).to.equal(1);
+    await page.getByRole('button', { name: 'Back one step' }).click();
+    expect(await chart.locator('.state-box.lit .name').textContent()).to.equal('Pending');
     await page.context().close();
   });
 
@@ -380,13 +379,18 @@ describe('web: journeys', () => {
   });
 
   it('opens a recording and steps through it', async () => {
-    const { page } = await suite.open('machines/batch');
+    const { page } = await suite.open('inspect');
     const text = await readFile(join(packageRoot, 'snapshots/format-1/job-stale-reports.json'));
     const file = { name: 'stale.json', mimeType: 'application/json', buffer: text };
     await page.locator('input[type=file]').setInputFiles(file);
-    await page.getByText(/^Step \d+ of \d+/).waitFor();
+    await page.getByRole('heading', { name: 'stale.json' }).waitFor();
     await page
-      .getByText(/not taken in/)
+      .getByText(/^refused in /)
+      .first()
+      .click();
+    await page
+      .getByText(/ is false/)
+      .or(page.getByText(/has no transition for/))
       .first()
       .waitFor();
     await page.context().close();

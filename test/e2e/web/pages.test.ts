@@ -61,13 +61,16 @@ describe('web: pages', () => {
     ['run', () => `#/jobs/${failedId}`, 'Why it failed'],
     ['pool', () => '#/runners', 'Forget'],
     ['runner', () => '#/runners/lab-1', /^Latest attempts/],
-    ['job machine', () => `#/machines/job/${failedId}`, 'Step 3 of 3: Failed'],
+    ['inspector of a run', () => `#/inspect/job/${failedId}`, /^FAIL: Running → /],
+    ['inspector of a runner', () => '#/inspect/runner/lab-1', 'No transition at this step.'],
+    ['inspector of a study', () => `#/inspect/batch/${batchId}`, 'No transition at this step.'],
+    ['inspector of the supervisor', () => '#/inspect', 'All statecharts'],
     ['job machine of a study', () => `#/machines/job?study=${batchId}`, 'Totals of all 120 runs'],
     ['batch machine', () => '#/machines/batch', 'overAndCancelled'],
     ['runner machine', () => '#/machines/runner', 'takesOver'],
     ['supervisor machine', () => '#/machines/supervisor', 'WRITE_FAILED'],
     ['attempt machine', () => '#/machines/attempt', 'One execution of a run, as its runner sees it'],
-    ['allocation machine', () => '#/machines/allocation/a1b2c3d4e5f6', 'submits 1 allocation'],
+    ['allocation machine', () => '#/machines/allocation', 'submits 1 allocation'],
     ['submit', () => '#/submit', 'Add a parameter'],
   ];
   const LOOKS = [

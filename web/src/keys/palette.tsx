@@ -10,14 +10,15 @@ import { useKeys } from './keys.ts';
 
 interface Entry {
   name: string;
-  kind: 'Page' | 'Study' | 'Run' | 'Runner' | 'Action';
+  kind: 'Page' | 'Inspect' | 'Study' | 'Run' | 'Runner' | 'Action';
   run: () => void;
 }
 
 const PAGES: readonly (readonly [name: string, href: string])[] = [
   ['Studies', hrefOf(['batches'])],
   ['Pool', hrefOf(['runners'])],
-  ['Machines', hrefOf(['machines'])],
+  ['Inspector', hrefOf(['inspect'])],
+  ['Statecharts', hrefOf(['machines'])],
   ['Submit a study', hrefOf(['submit'])],
 ];
 const TABS = ['overview', 'runs', 'explore', 'compare', 'study'];
@@ -72,7 +73,7 @@ function Palette({ onClose }: { onClose: () => void }) {
         aria-controls={id}
         aria-activedescendant={found.length === 0 ? undefined : `${id}-${chosen}`}
         aria-label="Search studies, runs, runners, pages"
-        placeholder="A study, a runner, a page; #17 for a run of this study"
+        placeholder="A study, a runner, a page; #17 for a run of this study, NAME #17 for one of another"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -111,28 +112,59 @@ function useEntries(text: string): Entry[] {
   const { path } = useRoute();
   const studies = useRequest<Batch[]>('/batches').data;
   const pool = useRequest<RunnerListResponse>('/runners').data;
-  const here = path[0] === 'batches' ? path[1] : path[0] === 'jobs' ? `${path[1]?.slice(0, 28)}00000000` : undefined;
+  const here = studyOf(path);
   const run = /^#?(\d+)/.exec(text)?.[1];
+  const elsewhere = /^\S.*#(\d+)\s*$/.exec(text)?.[1];
   return useMemo(() => {
     const link = (kind: Entry['kind'], name: string, href: string): Entry => ({ kind, name, run: () => go(href) });
     const isRun = run !== undefined && here !== undefined && Number(run) < 2 ** 32 - 1;
     return [
-      ...(isRun ? [link('Run', `${run} of this study`, hrefOf(['jobs', jobId(here, Number(run))]))] : []),
+      ...(isRun
+        ? [
+            link('Run', `${run} of this study`, hrefOf(['jobs', jobId(here, Number(run))])),
+            link('Inspect', `Inspect ${run} of this study`, hrefOf(['inspect', 'job', jobId(here, Number(run))])),
+          ]
+        : []),
+      ...(elsewhere === undefined || Number(elsewhere) >= 2 ** 32 - 1
+        ? []
+        : (studies ?? []).toReversed().flatMap((it) => {
+            const id = jobId(it.id, Number(elsewhere));
+            const name = `${it.name} #${elsewhere}`;
+            return [
+              link('Inspect', `Inspect ${name}`, hrefOf(['inspect', 'job', id])),
+              link('Run', name, hrefOf(['jobs', id])),
+            ];
+          })),
       ...(here === undefined
         ? []
         : TABS.map((tab) => link('Page', `This study: ${tab}`, hrefOf(['batches', here, tab])))),
       ...PAGES.map(([name, href]) => link('Page', name, href)),
       ...(studies ?? [])
         .toReversed()
-        .map((it) => link('Study', `${it.name} (${it.id.slice(0, 13)})`, hrefOf(['batches', it.id]))),
-      ...(pool?.runners ?? []).map((it) =>
-        link('Runner', it.name === it.id ? it.id : `${it.name} (${it.id})`, hrefOf(['runners', it.id])),
-      ),
+        .flatMap((it) => [
+          link('Study', `${it.name} (${it.id.slice(0, 13)})`, hrefOf(['batches', it.id])),
+          link('Inspect', `Inspect ${it.name} (${it.id.slice(0, 13)})`, hrefOf(['inspect', 'batch', it.id])),
+        ]),
+      ...(pool?.runners ?? []).flatMap((it) => {
+        const name = it.name === it.id ? it.id : `${it.name} (${it.id})`;
+        return [
+          link('Runner', name, hrefOf(['runners', it.id])),
+          link('Inspect', `Inspect ${name}`, hrefOf(['inspect', 'runner', it.id])),
+        ];
+      }),
       { kind: 'Action', name: 'Light colours', run: () => choose('light') },
       { kind: 'Action', name: 'Dark colours', run: () => choose('dark') },
       { kind: 'Action', name: 'Colours of the system', run: () => choose('system') },
     ];
-  }, [studies, pool, here, run]);
+  }, [studies, pool, here, run, elsewhere]);
+}
+
+/** The study of an address: of its page, of a run's page, or of the inspector. */
+function studyOf([page, first = '', second = '']: readonly string[]): string | undefined {
+  const run = page === 'jobs' ? first : page === 'inspect' && first === 'job' ? second : '';
+  if (run !== '') return `${run.slice(0, 28)}00000000`;
+  if (page === 'batches' && first !== '') return first;
+  return page === 'inspect' && first === 'batch' && second !== '' ? second : undefined;
 }
 
 const KEYS: readonly (readonly [key: string, meaning: string])[] = [

@@ -16,6 +16,8 @@ interface Props {
   lit?: string | undefined;
   /** The last transition of the chosen actor. */
   taken?: { from: string; event: string; to: string } | undefined;
+  /** Without labels: the events of an edge are its title. */
+  isCompact?: boolean;
 }
 
 /** The kind with its article. */
@@ -25,12 +27,12 @@ const LINE = 15;
 /** A smaller window scrolls: the smallest text is then 9 px high. */
 const LEAST_SCALE = 0.81;
 
-export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, taken }: Props) {
+export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, taken, isCompact = false }: Props) {
   const flows = diagram.edges.map((it) => flowOf(it, flow));
   return (
     <svg
       className="diagram"
-      style={{ minWidth: Math.round(diagram.width * LEAST_SCALE) }}
+      style={{ minWidth: Math.round(diagram.width * (isCompact ? 0.7 : LEAST_SCALE)) }}
       width={diagram.width}
       height={diagram.height}
       viewBox={`0 0 ${diagram.width} ${diagram.height}`}
@@ -58,7 +60,7 @@ export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, 
         ))}
       </defs>
       {diagram.groups.map((group) => (
-        <GroupFrame key={group.key} group={group} />
+        <GroupFrame key={group.key} group={group} isLit={lit === group.key} />
       ))}
       {diagram.edges.map((edge, at) => (
         <EdgePath
@@ -69,7 +71,7 @@ export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, 
           isTaken={isTaken(edge, taken)}
         />
       ))}
-      {diagram.edges.map((edge, at) => (
+      {(isCompact ? [] : diagram.edges).map((edge, at) => (
         <EdgeLabel
           key={`${edge.from}|${edge.to}`}
           edge={edge}
@@ -132,7 +134,9 @@ function EdgePath({
       d={smooth(edge.points)}
       markerEnd={`url(#arrow-${kind}-${look})`}
       style={width === undefined || taken ? undefined : { strokeWidth: width }}
-    />
+    >
+      <title>{`${edge.from} → ${edge.to}: ${[...new Set(edge.triggers.map((it) => it.event))].join(', ')}`}</title>
+    </path>
   );
 }
 
@@ -193,9 +197,10 @@ function TriggerText({ trigger, x, y }: { trigger: Trigger; x: number; y: number
 }
 
 /** The frame of a compound state; its members are drawn in it. */
-function GroupFrame({ group: { key, description, inner, x, y, width, height } }: { group: DiagramGroup }) {
+function GroupFrame({ group, isLit }: { group: DiagramGroup; isLit: boolean }) {
+  const { key, description, inner, x, y, width, height } = group;
   return (
-    <g className="group-frame">
+    <g className={isLit ? 'group-frame lit' : 'group-frame'}>
       <title>{`${key}: ${description}`}</title>
       <rect x={x} y={y} width={width} height={height} rx="12" />
       <text className="name" x={x + 14} y={y + 21}>

@@ -8,11 +8,9 @@ import { grouped, type Event } from './event-groups.ts';
 interface EventLogProps {
   kind: string;
   events: readonly Event[];
-  /** The study, which stays chosen on the pages of single actors. */
-  study?: string | undefined;
 }
 
-export function EventLog({ kind, events, study }: EventLogProps) {
+export function EventLog({ kind, events }: EventLogProps) {
   if (events.length === 0) return <Empty title="Nothing has happened since this page was opened." />;
   return (
     <div className="scroll events" tabIndex={0} role="log" aria-live="off" aria-label="Latest events">
@@ -31,7 +29,7 @@ export function EventLog({ kind, events, study }: EventLogProps) {
                 {it.from === it.to ? <span className="soft">in {it.to}</span> : <State status={it.to} />}
               </td>
               <td className="mono small inline">
-                <a href={hrefOf(['machines', kind, it.id], { study })} title={it.id}>
+                <a href={hrefOf(['inspect', kind, it.id])} title={it.id}>
                   {kind === 'runner' ? it.id : `…${it.id.slice(-12)}`}
                 </a>
               </td>

@@ -35,12 +35,6 @@ export function DiagramLegend({
           <i style={{ background: 'var(--running)' }} aria-hidden="true" /> events of the study, with their number
         </span>
       )}
-      {shows !== 'states' && (
-        <span>
-          <i style={{ background: 'var(--timeout)' }} aria-hidden="true" /> the chosen {kind}: its state
-          {shows === 'counts' ? '' : ' and last event'}
-        </span>
-      )}
     </p>
   );
 }

@@ -93,7 +93,7 @@ function recordOf(it: Attempt): AttemptRecord {
 
 /** A recording: its machine, and the steps of its events. */
 export interface Recording {
-  kind: string;
+  kind: MachineName;
   steps: ReplayStep[];
 }
 

@@ -1,6 +1,6 @@
 /** One actor of the coordinator: its known past, and each event that it takes from now on. */
 import { useMemo, useState } from 'react';
-import type { Job, JobHistory } from '../../../src/contract/types.ts';
+import type { Job, JobHistory, Journal } from '../../../src/contract/types.ts';
 import { request } from '../data/api.ts';
 import { useTopicListener } from '../data/live.ts';
 import { replayJob, type ReplayStep } from './replay.ts';
@@ -8,6 +8,8 @@ import { replayJob, type ReplayStep } from './replay.ts';
 interface ActorState {
   steps: ReplayStep[];
   error: string | undefined;
+  /** Absent until the actor is read. */
+  journal?: Journal | undefined;
 }
 
 const NO_STEPS: ReplayStep[] = [];
@@ -20,9 +22,9 @@ export function useActor(kind: string, actor: string | undefined): ActorState {
     if (message.type === 'error') setState({ steps: NO_STEPS, error: message.detail, topic: topic! });
     else if (message.type === 'resumed') return;
     else if ('value' in message.data) {
-      const { value, context, now } = message.data;
+      const { value, context, now, journal } = message.data;
       const present: ReplayStep = { event: undefined, from: undefined, to: value, context, now, taken: true };
-      setState({ steps: [present], error: undefined, topic: topic! });
+      setState({ steps: [present], error: undefined, topic: topic!, journal });
       if (kind === 'job')
         void past(actor!).then(
           (steps) =>
@@ -30,13 +32,18 @@ export function useActor(kind: string, actor: string | undefined): ActorState {
           () => {},
         );
     } else {
+      const { journal } = message.data;
       const received = message.data.steps.map(({ event, from, ...it }): ReplayStep => ({
         event,
         from,
         ...it,
         taken: true,
       }));
-      setState((it) => (it?.topic === topic ? { ...it!, steps: [...it!.steps, ...received].slice(-500) } : it));
+      setState((it) =>
+        it?.topic === topic
+          ? { ...it!, steps: [...it!.steps, ...received].slice(-500), journal: journal ?? it!.journal }
+          : it,
+      );
     }
   });
   return useMemo(

@@ -1,24 +1,14 @@
 /** The machine of allocations: its statechart with the counts of all launchers, their decisions, and their live allocations. */
-import type { Launcher, LauncherListResponse } from '../../../src/contract/types.ts';
+import type { Launcher } from '../../../src/contract/types.ts';
 import type { Diagram } from '../../diagrams/types.ts';
-import { useRequest } from '../data/api.ts';
-import { useRefresh } from '../data/use-refresh.ts';
 import { DiagramLegend, StateList } from '../machines/legend.tsx';
 import { DiagramView } from '../machines/diagram.tsx';
-import { Empty, Failure, Panel } from '../parts/common.tsx';
+import { Empty, Panel } from '../parts/common.tsx';
 import { State } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { hrefOf } from '../router.ts';
 
-/** The last part of `slurm/main/a1b2c3d4e5f6`. */
-const idOf = (allocation: string): string => allocation.slice(allocation.lastIndexOf('/') + 1);
-
-/** `actor`: the id of an allocation, whose state is lit. */
-export function Allocations({ diagram, actor }: { diagram: Diagram; actor: string | undefined }) {
-  const round = useRefresh(true);
-  const { data, error } = useRequest<LauncherListResponse>('/launchers', round);
-  const launchers = data?.launchers ?? [];
+export function Allocations({ diagram, launchers }: { diagram: Diagram; launchers: readonly Launcher[] }) {
   const counts: Record<string, number> = {};
   // A launcher that no longer reports may have ended with its allocations: its numbers are old.
   for (const { queues } of launchers.filter((it) => it.current)) {
@@ -27,13 +17,11 @@ export function Allocations({ diagram, actor }: { diagram: Diagram; actor: strin
     }
   }
   const allocations = launchers.flatMap((it) => it.allocations);
-  const chosen = allocations.find((it) => idOf(it.allocation) === actor);
   return (
     <>
-      <Failure what="The launchers could not be read." detail={error?.message} />
       <section className="panel" aria-label="Statechart of the allocation">
         <div className="scroll canvas" tabIndex={0} role="region" aria-label="Statechart of the allocation, scrollable">
-          <DiagramView diagram={diagram} counts={counts} flow={{}} lit={chosen?.state} />
+          <DiagramView diagram={diagram} counts={counts} flow={{}} />
         </div>
         <DiagramLegend diagram={diagram} shows="counts" />
       </section>
@@ -51,9 +39,7 @@ export function Allocations({ diagram, actor }: { diagram: Diagram; actor: strin
           <Table label="Live allocations" columns={['Allocation', 'State', 'In the engine', 'Reason']}>
             {allocations.map((it) => (
               <tr key={it.allocation}>
-                <td className="mono">
-                  <a href={hrefOf(['machines', 'allocation', idOf(it.allocation)])}>{it.allocation}</a>
-                </td>
+                <td className="mono">{it.allocation}</td>
                 <td>
                   <State status={it.state} />
                 </td>

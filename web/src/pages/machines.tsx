@@ -1,18 +1,17 @@
-/** The machines: their statecharts, their live rates, and one actor step by step. */
+/** The page of reference: the statecharts of all machines, with their live rates, or the totals of one study. */
 import diagrams from 'virtual:diagrams';
 import { useEffect, useState } from 'react';
-import type { DataMessage, MachineData } from '../../../src/contract/types.ts';
+import type { DataMessage, LauncherListResponse, MachineData } from '../../../src/contract/types.ts';
 import { batchIdOf } from '../../../src/domain/ids.ts';
+import { useRequest } from '../data/api.ts';
+import { useRefresh } from '../data/use-refresh.ts';
 import { useTopic } from '../data/live.ts';
 import type { Diagram } from '../../diagrams/types.ts';
 import { DiagramView } from '../machines/diagram.tsx';
 import { EventLog } from '../machines/event-log.tsx';
 import { DiagramLegend, StateList } from '../machines/legend.tsx';
-import { readRecording, type ReplayStep } from '../machines/replay.ts';
-import { StepThrough } from '../machines/steps.tsx';
 import { ChooseStudy, flowOf, timesOf, Totals, useTotals } from '../machines/study-totals.tsx';
-import { useActor } from '../machines/use-actor.ts';
-import { Empty, Failure, Panel } from '../parts/common.tsx';
+import { Failure, Panel } from '../parts/common.tsx';
 import { go, hrefOf } from '../router.ts';
 import { Allocations } from './allocations.tsx';
 import { Attempts } from './attempts.tsx';
@@ -39,8 +38,8 @@ function merge(before: Activity | undefined, message: DataMessage<MachineData>):
 }
 
 const TITLES = {
-  job: 'Job',
-  batch: 'Batch',
+  job: 'Run',
+  batch: 'Study',
   runner: 'Runner',
   notification: 'Notification',
   supervisor: 'Supervisor',
@@ -50,75 +49,46 @@ const TITLES = {
 
 interface PageProps {
   kind: string;
-  actor: string | undefined;
-  /** The study whose totals the job machine shows. */
+  /** The study whose totals the chart of the run shows. */
   study: string | undefined;
 }
 
-export default function MachinesPage({ kind, actor, study }: PageProps) {
+export default function MachinesPage({ kind, study }: PageProps) {
+  const round = useRefresh(true);
+  const launchers = useRequest<LauncherListResponse>('/launchers', round).data?.launchers ?? [];
+  // Without a launcher there are no allocations.
+  const charts = diagrams.filter((it) => it.kind !== 'allocation' || launchers.length > 0 || kind === 'allocation');
   const diagram = diagrams.find((it) => it.kind === kind) ?? diagrams[0]!;
-  const [recording, setRecording] = useState<Recording>();
   return (
     <>
       <div className="head">
-        <h1 className="grow">Machines</h1>
-        <OpenRecording onOpen={(it) => (setRecording(it), go(hrefOf(['machines', it.kind])))} />
+        <h1 className="grow">Statecharts</h1>
+        <label className="row">
+          <span className="small soft">Chart of the</span>
+          <select value={diagram.kind} onChange={(event) => go(hrefOf(['machines', event.target.value]))}>
+            {charts.map((it) => (
+              <option key={it.kind} value={it.kind}>
+                {TITLES[it.kind]}
+              </option>
+            ))}
+          </select>
+        </label>
       </div>
-      <nav className="tabs" aria-label="Machines">
-        {diagrams.map((it) => (
-          <a
-            key={it.kind}
-            href={hrefOf(['machines', it.kind])}
-            aria-current={it.kind === diagram.kind ? 'page' : undefined}
-          >
-            {TITLES[it.kind]}
-          </a>
-        ))}
-      </nav>
       {diagram.kind === 'allocation' ? (
-        <Allocations diagram={diagram} actor={actor} />
+        <Allocations diagram={diagram} launchers={launchers} />
       ) : diagram.kind === 'attempt' ? (
         <Attempts diagram={diagram} />
       ) : (
-        <Machine
-          diagram={diagram}
-          actor={actor}
-          study={diagram.kind === 'job' ? study : undefined}
-          recording={recording}
-          onClose={() => setRecording(undefined)}
-        />
+        <Machine key={diagram.kind} diagram={diagram} study={diagram.kind === 'job' ? study : undefined} />
       )}
     </>
   );
 }
 
-interface Recording {
-  kind: string;
-  name: string;
-  steps: ReplayStep[];
-}
-
-interface MachineProps {
-  diagram: Diagram;
-  actor: string | undefined;
-  study: string | undefined;
-  recording: Recording | undefined;
-  onClose: () => void;
-}
-
 /** A machine of the coordinator, with its live feed. */
-function Machine({ diagram, actor: chosen, study, recording, onClose }: MachineProps) {
+function Machine({ diagram, study }: { diagram: Diagram; study: string | undefined }) {
   const { kind } = diagram;
-  // There is one supervisor.
-  const actor = kind === 'supervisor' ? kind : chosen;
   const live = useTopic(`machine/${kind}`, merge);
-  const story = useActor(kind, actor);
-  const opened = recording?.kind === kind ? recording : undefined;
-  const shown = opened?.steps ?? story.steps;
-  const [position, setPosition] = useState<number>();
-  const at = Math.min(position ?? shown.length - 1, shown.length - 1);
-  useEffect(() => setPosition(undefined), [actor, kind, recording]);
-  const step = shown[at];
   const rates = useRates(live.data?.windows);
   const totals = useTotals(study);
   const counts = (study === undefined ? live.data?.counts : totals.counts) ?? {};
@@ -137,42 +107,18 @@ function Machine({ diagram, actor: chosen, study, recording, onClose }: MachineP
             flow={study === undefined ? rates : flowOf(totals.answer)}
             unit={study === undefined ? 'rate' : 'total'}
             times={timesOf(totals.answer)}
-            lit={step?.to}
-            taken={
-              step?.event === undefined || !step.taken
-                ? undefined
-                : { from: step.from ?? '', event: step.event.type, to: step.to }
-            }
           />
         </div>
         <DiagramLegend diagram={diagram} shows={study === undefined ? 'live' : 'totals'} />
       </section>
-      <div className="columns">
-        {opened !== undefined ? (
-          <StepThrough title={opened.name} steps={shown} at={at} onMove={setPosition} onClose={onClose} />
-        ) : (
-          <Panel title={actor === undefined ? `One ${diagram.kind}` : <span className="mono">{actor}</span>} flush>
-            {kind !== 'supervisor' && <ChooseActor kind={diagram.kind} actor={actor} study={study} />}
-            <Failure what={`This ${diagram.kind} could not be read.`} detail={story.error} />
-            {actor === undefined ? (
-              <Empty title={`Choose a ${diagram.kind}: type its id, or pick an event beside.`}>
-                Its state is then lit above, and its events can be stepped through.
-              </Empty>
-            ) : (
-              story.error === undefined && <StepThrough steps={shown} at={at} onMove={setPosition} />
-            )}
-          </Panel>
-        )}
-        <Panel title={study === undefined ? 'Latest events' : 'Latest events of this study'} flush>
-          <EventLog
-            kind={diagram.kind}
-            study={study}
-            events={study === undefined ? events : events.filter((it) => batchIdOf(it.id) === study)}
-          />
-        </Panel>
-      </div>
       <Panel title={`States of the ${kind}`} flush>
         <StateList diagram={diagram} counts={counts} totals={totals.answer} />
+      </Panel>
+      <Panel title={study === undefined ? 'Latest events' : 'Latest events of this study'} flush>
+        <EventLog
+          kind={kind}
+          events={study === undefined ? events : events.filter((it) => batchIdOf(it.id) === study)}
+        />
       </Panel>
     </>
   );
@@ -193,50 +139,4 @@ function useRates(windows: Activity['windows'] | undefined): Record<string, numb
       sums[transition] = (sums[transition] ?? 0) + times / (WINDOW_MS / 1_000);
   }
   return sums;
-}
-
-function ChooseActor({ kind, actor, study }: { kind: string; actor: string | undefined; study: string | undefined }) {
-  return (
-    <form
-      className="row choose"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const id = new FormData(event.currentTarget).get('id') as string;
-        go(hrefOf(id.trim() === '' ? ['machines', kind] : ['machines', kind, id.trim()], { study }));
-      }}
-    >
-      <label className="grow">
-        <span className="visually-hidden">Id of a {kind}</span>
-        <input key={actor} name="id" className="mono" defaultValue={actor} placeholder={`Id of a ${kind}`} />
-      </label>
-      <button type="submit">Show</button>
-    </form>
-  );
-}
-
-function OpenRecording({ onOpen }: { onOpen: (recording: Recording) => void }) {
-  const [failure, setFailure] = useState<string>();
-  const open = async (file: File | undefined): Promise<void> => {
-    if (file === undefined) return;
-    try {
-      onOpen({ ...readRecording(await file.text()), name: file.name });
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(`${file.name}: ${(error as Error).message}`);
-    }
-  };
-  return (
-    <>
-      <Failure what="The recording could not be opened." detail={failure} />
-      <label className="button">
-        Open a recording …
-        <input
-          className="visually-hidden"
-          type="file"
-          accept=".json"
-          onChange={(event) => void open(event.target.files?.[0])}
-        />
-      </label>
-    </>
-  );
 }

@@ -35,7 +35,7 @@ export function Attempts({ history, job }: { history: JobHistory; job: Job }) {
       )}
       <ol className="attempts">
         {history.attempts.map((it) => (
-          <AttemptItem key={it.attempt} attempt={it} shown={job.error_message} />
+          <AttemptItem key={it.attempt} attempt={it} jobId={job.id} shown={job.error_message} />
         ))}
       </ol>
       <p className="small soft attempts-note">
@@ -56,7 +56,7 @@ const OUTCOME_STATE = {
 } as const;
 
 /** `shown`: a message that the page shows already. */
-function AttemptItem({ attempt: it, shown }: { attempt: Attempt; shown: string | undefined }) {
+function AttemptItem({ attempt: it, jobId, shown }: { attempt: Attempt; jobId: string; shown: string | undefined }) {
   const state =
     it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOME_STATE[it.outcome];
   const tookMs =
@@ -71,7 +71,8 @@ function AttemptItem({ attempt: it, shown }: { attempt: Attempt; shown: string |
           <strong>{it.outcome ?? state.toLowerCase()}</strong>
           {it.reason !== undefined && <span className="chip">{it.reason.replaceAll('_', ' ')}</span>}
           <span className="soft">
-            attempt {it.attempt} on {it.runner_id}
+            <a href={hrefOf(['inspect', 'job', jobId], { attempt: String(it.attempt) })}>attempt {it.attempt}</a> on{' '}
+            {it.runner_id}
           </span>
         </div>
         <div className="small soft">

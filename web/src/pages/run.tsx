@@ -74,7 +74,6 @@ export function RunPage({ jobId: id }: { jobId: string }) {
               seed <span className="mono">{String(job.run_config.metadata.seed)}</span>,{' '}
               {job.run_config.metadata.sampling_method.replaceAll('_', ' ')}.
             </p>
-            <a href={hrefOf(['machines', 'job', job.id])}>Step through its states</a>
           </div>
         </Panel>
       </div>
@@ -139,6 +138,9 @@ function RunHead({
             #{after} →
           </a>
         )}
+        <a className="button" href={hrefOf(['inspect', 'job', job.id])}>
+          Inspect
+        </a>
         {isOpen(job) && (
           <Act className="danger" onClick={() => setAsked(true)}>
             Cancel

@@ -39,8 +39,8 @@ export function RunnerPage({ runnerId }: { runnerId: string }) {
           {runner.name !== runner.id && <span className="mono soft">{runner.id}</span>}
           <span className="soft">{runner.tags.join(' · ')}</span>
         </div>
-        <a className="button" href={hrefOf(['machines', 'runner', runner.id])}>
-          Its states
+        <a className="button" href={hrefOf(['inspect', 'runner', runner.id])}>
+          Inspect
         </a>
       </div>
       <section className="panel" aria-label="State and actions">

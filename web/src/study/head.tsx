@@ -49,6 +49,9 @@ export function StudyHead({ progress, answer, table }: Props) {
         </div>
         {isOpen(batch) && <NotifyMe />}
         <Export batchId={batch.id} name={batch.name} />
+        <a className="button" href={hrefOf(['inspect', 'batch', batch.id])}>
+          Inspect
+        </a>
         <BatchActions progress={progress} />
       </div>
       {batch.stopped_at_run_id !== undefined && <p className="soft">Stopped: {batch.cancel_reason}</p>}
