@@ -25,7 +25,9 @@ const RUNNER = {
 describe('web/inspector', () => {
   it('lists the members of a context that an event changed, with both values', async () => {
     const { differenceOf } = await load('difference.ts');
-    expect(differenceOf({ a: 1, list: [{ n: 1 }], same: 2 }, { a: 1, list: [{ n: 1, out: 'x' }, { n: 2 }], same: 3 })).to.deep.equal([
+    expect(
+      differenceOf({ a: 1, list: [{ n: 1 }], same: 2 }, { a: 1, list: [{ n: 1, out: 'x' }, { n: 2 }], same: 3 }),
+    ).to.deep.equal([
       { path: 'list[0].out', before: undefined, after: 'x' },
       { path: 'list[1].n', before: undefined, after: 2 },
       { path: 'same', before: 2, after: 3 },
@@ -55,7 +57,12 @@ describe('web/inspector', () => {
     const { tried, candidatesOf } = await load('trial.ts');
     const before = structuredClone(RUNNER);
     const trial = tried('runner', RUNNER, { type: 'DRAIN', reason: 'why', now: 5 });
-    expect([trial.from, trial.to, trial.facts, trial.refusal]).to.deep.equal(['Idle', 'Maintenance', ['runner.drained'], undefined]);
+    expect([trial.from, trial.to, trial.facts, trial.refusal]).to.deep.equal([
+      'Idle',
+      'Maintenance',
+      ['runner.drained'],
+      undefined,
+    ]);
     expect(trial.changes).to.deep.include({ path: 'drainReason', before: undefined, after: 'why' });
     expect(RUNNER).to.deep.equal(before);
     expect(tried('runner', RUNNER, { type: 'SILENCE', now: 2_000 }).refusal.guards[0].holds).to.equal(false);
@@ -65,14 +72,35 @@ describe('web/inspector', () => {
 
   const lane = { kind: 'runner', id: 'a' };
   const event = (type: string, now: number, more: object = {}): any => ({
-    lane, result: 'taken', type, now, from: 'Idle', to: 'Idle', event: { type }, before: {}, after: {}, times: 1, ...more,
+    lane,
+    result: 'taken',
+    type,
+    now,
+    from: 'Idle',
+    to: 'Idle',
+    event: { type },
+    before: {},
+    after: {},
+    times: 1,
+    ...more,
   });
 
   it('folds heartbeats in a row, and keeps refused ones apart', async () => {
     const { logRows } = await load('story.ts');
-    const events = [event('HEARTBEAT', 1), event('HEARTBEAT', 2), event('HEARTBEAT', 3, { result: 'refused' }), event('DRAIN', 4), event('HEARTBEAT', 5)];
+    const events = [
+      event('HEARTBEAT', 1),
+      event('HEARTBEAT', 2),
+      event('HEARTBEAT', 3, { result: 'refused' }),
+      event('DRAIN', 4),
+      event('HEARTBEAT', 5),
+    ];
     const rows = logRows(events, () => true).map((it: any) => [it.event.type, it.at, it.times]);
-    expect(rows).to.deep.equal([['HEARTBEAT', 1, 2], ['HEARTBEAT', 2, 1], ['DRAIN', 3, 1], ['HEARTBEAT', 4, 1]]);
+    expect(rows).to.deep.equal([
+      ['HEARTBEAT', 1, 2],
+      ['HEARTBEAT', 2, 1],
+      ['DRAIN', 3, 1],
+      ['HEARTBEAT', 4, 1],
+    ]);
     expect(logRows(events, (it: any) => it.result === 'refused')).to.have.length(1);
   });
 
@@ -84,8 +112,14 @@ describe('web/inspector', () => {
       event('FAIL', 3, { to: 'Failed', event: { type: 'FAIL', attempt: 2 } }),
       event('CANCEL', 4, { result: 'refused', to: 'Failed' }),
     ];
-    expect([opening(events, undefined), opening(events, 1), opening(events.slice(0, 1), undefined)]).to.deep.equal([2, 1, 0]);
-    expect([nextError(events, 1), nextError(events, 3), nextError(events.slice(0, 1), 0)]).to.deep.equal([2, 1, undefined]);
+    expect([opening(events, undefined), opening(events, 1), opening(events.slice(0, 1), undefined)]).to.deep.equal([
+      2, 1, 0,
+    ]);
+    expect([nextError(events, 1), nextError(events, 3), nextError(events.slice(0, 1), 0)]).to.deep.equal([
+      2,
+      1,
+      undefined,
+    ]);
     expect([stateAt(events, 1, lane).to, stateAt(events, 3, lane).to]).to.deep.equal(['Pending', 'Failed']);
     expect(stateAt(events, 3, { kind: 'runner', id: 'b' })).to.equal(undefined);
   });
@@ -97,8 +131,11 @@ describe('web/inspector', () => {
     expect(placed.map((it: any) => it.at)).to.include(17);
     const size = 'COMPLETE'.length * 6.3 + 8;
     for (const a of placed)
-      for (const b of placed)
-        if (a.at !== b.at && a.line === b.line) expect(Math.abs(a.x - b.x)).to.be.at.least(size);
-    expect(msTicks({ from: 990, to: 2_010 }, 1_000, 5).map((it: any) => it.text)).to.deep.equal(['0 ms', '500 ms', '1\u202f000 ms']);
+      for (const b of placed) if (a.at !== b.at && a.line === b.line) expect(Math.abs(a.x - b.x)).to.be.at.least(size);
+    expect(msTicks({ from: 990, to: 2_010 }, 1_000, 5).map((it: any) => it.text)).to.deep.equal([
+      '0 ms',
+      '500 ms',
+      '1\u202f000 ms',
+    ]);
   });
 });
