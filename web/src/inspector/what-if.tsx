@@ -41,7 +41,7 @@ export function WhatIf({ actors }: { actors: readonly Copyable[] }) {
         <Trials
           key={`${actor.lane.id} ${actor.now} ${actor.state}`}
           actor={actor}
-          start={{ ...actor.context, value: actor.state } as StoredState}
+          start={{ ...actor.context, value: actor.state }}
         />
       )}
     </div>
