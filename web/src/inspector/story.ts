@@ -74,7 +74,7 @@ export function eventsOf(lane: Lane, steps: readonly ReplayStep[], journal: Jour
       times,
       detail: undefined,
     });
-  // The first state that is received live is the latest one that the notes led to.
+  // The first state that is received live is the latest after the notes.
   const liveFrom = steps.find((it) => it.now !== undefined)?.now ?? Infinity;
   for (const { type, now, detail } of journal?.notes ?? []) {
     if (lane.kind === 'runner' && now > liveFrom) continue;
