@@ -74,7 +74,8 @@ const PAGES: readonly Page[] = [
     path: 'README.md',
     between: {
       'launcher check': `${SLURM}${END_SERVERS}
-simbatch serve --host login1 --allow-unauthenticated &
+export SIMBATCH_DATA_DIR=login1-data; export SIMBATCH_TOKEN=$(simbatch token create --scope read,launch)
+simbatch serve --host login1 &
 ${LISTENS}`,
     },
     blocks: 5,

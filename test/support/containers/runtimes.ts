@@ -79,7 +79,7 @@ export async function real(
 }
 
 async function realPodman(folder: string, root: string, close: () => void): Promise<RuntimeOnTrial> {
-  const program = process.getuid?.() === 0 ? asOtherUser(folder) : 'podman';
+  const program = podmanProgram(folder);
   const podman = (...args: string[]): string =>
     execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
   let version = 1;
@@ -100,6 +100,9 @@ async function realPodman(folder: string, root: string, close: () => void): Prom
     close,
   };
 }
+
+/** The program of podman for the user of this process; `folder` is on no other search path. */
+export const podmanProgram = (folder: string): string => (process.getuid?.() === 0 ? asOtherUser(folder) : 'podman');
 
 /** Podman refuses to work as root in a sandbox: a program that starts it as another user. */
 function asOtherUser(folder: string): string {
@@ -126,7 +129,7 @@ async function realCharliecloud(folder: string, root: string, close: () => void)
 }
 
 /** The files of an image: a shell, the simulation, and places for mounts. */
-function makeRoot(root: string): void {
+export function makeRoot(root: string): void {
   for (const it of ['bin', 'dev', 'etc', 'home', 'mnt', 'proc', 'sys', 'tmp', 'usr', 'work'])
     mkdirSync(join(root, it), { recursive: true });
   for (const it of ['passwd', 'group', 'hosts', 'resolv.conf']) writeFileSync(join(root, 'etc', it), '');
