@@ -166,7 +166,7 @@ describe('e2e/site/images', function () {
   });
 });
 
-/** What `npm install` of the packed file makes: its files, and the packages that it depends on. */
+/** The files that `npm install` of the packed file makes: its files, and the packages that it depends on. */
 function installPackage(modules: string): void {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
   const { files } = read('package.json') as { files: string[] };

@@ -85,7 +85,7 @@ ${LISTENS}`,
     before: SLURM + SIMULATION,
     between: {
       'launcher why': `simbatch serve --data-dir /tmp/first & ${LISTENS}
-simbatch launcher run --once --endpoint http://127.0.0.1:7070`,
+simbatch launcher run --once --trust-open-coordinator --endpoint http://127.0.0.1:7070`,
     },
     blocks: 7,
   },
