@@ -58,8 +58,9 @@ function designOf(submitted: BatchConfig): Design | undefined {
 }
 
 export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults: boolean }) {
-  const deferred = useDeferredValue(config);
-  const design = useMemo(() => (hasFaults ? undefined : designOf(deferred)), [deferred, hasFaults]);
+  // The value that lags behind may have faults that the newest has not, such as a billion levels.
+  const deferred = useDeferredValue(hasFaults ? undefined : config);
+  const design = useMemo(() => (deferred === undefined ? undefined : designOf(deferred)), [deferred]);
   const varying = useMemo(() => (design === undefined ? [] : varyingOf(design)), [design]);
   if (design === undefined || varying.length === 0) {
     return (
