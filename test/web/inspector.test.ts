@@ -29,7 +29,7 @@ describe('web/inspector', () => {
       differenceOf({ a: 1, list: [{ n: 1 }], same: 2 }, { a: 1, list: [{ n: 1, out: 'x' }, { n: 2 }], same: 3 }),
     ).to.deep.equal([
       { path: 'list[0].out', before: undefined, after: 'x' },
-      { path: 'list[1].n', before: undefined, after: 2 },
+      { path: 'list[1]', before: undefined, after: { n: 2 } },
       { path: 'same', before: 2, after: 3 },
     ]);
     expect(differenceOf({ a: { b: 1 } }, { a: { b: 1 } })).to.deep.equal([]);

@@ -58,7 +58,7 @@ function designOf(submitted: BatchConfig): Design | undefined {
 }
 
 export function Preview({ config, hasFaults }: { config: BatchConfig; hasFaults: boolean }) {
-  // The value that lags behind may have faults that the newest has not, such as a billion levels.
+  // The value of before may have faults that the newest has not, such as a billion levels.
   const deferred = useDeferredValue(hasFaults ? undefined : config);
   const design = useMemo(() => (deferred === undefined ? undefined : designOf(deferred)), [deferred]);
   const varying = useMemo(() => (design === undefined ? [] : varyingOf(design)), [design]);
