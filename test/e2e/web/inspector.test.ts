@@ -38,7 +38,7 @@ describe('web: inspector', () => {
     const { page } = await suite.open('runners');
     await page.getByRole('link', { name: 'lab-1' }).first().waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill(`inspected #${runIdOf(failedId)}`);
+    await page.getByRole('combobox', { name: /^Search studies/ }).fill(`inspected #${runIdOf(failedId)}`);
     await page.getByRole('option', { name: new RegExp(`^Inspect inspected #${runIdOf(failedId)}`) }).click();
     await page.getByRole('heading', { name: `${run()} of inspected` }).waitFor();
     await page.context().close();

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import type { StoredState } from '../../../machines/actor-player.ts';
 import type { AnyEvent } from '../../../machines/protocol.ts';
 import { Empty } from '../parts/common.tsx';
+import { clockMs } from './difference.ts';
 import { Changes, WhyRefused } from './detail.tsx';
 import type { Lane } from './story.ts';
 import { candidatesOf, tried, type Trial } from './trial.ts';
@@ -39,7 +40,7 @@ export function WhatIf({ actors }: { actors: readonly Copyable[] }) {
         />
       ) : (
         <Trials
-          key={`${actor.lane.id} ${actor.now} ${actor.state}`}
+          key={`${actor.lane.kind} ${actor.lane.id}`}
           actor={actor}
           start={{ ...actor.context, value: actor.state }}
         />
@@ -50,10 +51,12 @@ export function WhatIf({ actors }: { actors: readonly Copyable[] }) {
 
 function Trials({ actor, start }: { actor: Copyable; start: StoredState }) {
   const { kind } = actor.lane;
+  // The chosen step may follow the live actor: the copy stays as it was taken until it is taken again.
+  const [taken, setTaken] = useState({ start, now: actor.now });
   const [copy, setCopy] = useState(start);
   const [trial, setTrial] = useState<Trial & { type: string }>();
   const [failure, setFailure] = useState<string>();
-  const candidates = useMemo(() => candidatesOf(kind, copy, actor.now), [kind, copy, actor.now]);
+  const candidates = useMemo(() => candidatesOf(kind, copy, taken.now), [kind, copy, taken.now]);
   const [chosen, setChosen] = useState(0);
   const candidate = candidates[Math.min(chosen, candidates.length - 1)]!;
   const [text, setText] = useState<string>();
@@ -73,7 +76,8 @@ function Trials({ actor, start }: { actor: Copyable; start: StoredState }) {
     <>
       <p className="small soft">
         The copy is <strong>{copy.value}</strong>
-        {copy === start ? ', as at the chosen step' : ', after your events'}. The live actor receives nothing.
+        {copy === taken.start ? `, as at ${clockMs(taken.now)}` : ', after your events'}. The live actor receives
+        nothing.
       </p>
       <label className="field">
         <span className="visually-hidden">Event</span>
@@ -108,13 +112,13 @@ function Trials({ actor, start }: { actor: Copyable; start: StoredState }) {
         </button>
         <button
           type="button"
-          disabled={copy === start && trial === undefined}
           onClick={() => {
+            setTaken({ start, now: actor.now });
             setCopy(start);
             setTrial(undefined);
           }}
         >
-          Begin again
+          Copy the chosen step again
         </button>
       </div>
       {failure !== undefined && <p className="bad">{failure}</p>}
