@@ -40,7 +40,7 @@ export function valueText(path: string, value: unknown): string {
   if (value === undefined || value === null) return 'not set';
   if (
     typeof value === 'number' &&
-    /AtMs$|UntilMs$|ByMs$|lastTickMs$|now$|claimed$|started$|ended$/.test(path) &&
+    /Ms$|now$|claimed$|started$|ended$/.test(path) &&
     value > 1e11
   )
     return clockMs(value);

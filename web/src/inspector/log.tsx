@@ -35,8 +35,13 @@ export function Log({ events, at, onMove, isPaused, onPause }: Props) {
   );
   const error = nextError(events, at);
   useEffect(() => {
-    const row = list.current?.querySelector('[aria-current]');
-    row?.scrollIntoView({ block: 'nearest' });
+    // The list scrolls alone: on a phone the page would leave its top.
+    const row = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (row == null || list.current === null) return;
+    const above = row.getBoundingClientRect().top - list.current.getBoundingClientRect().top;
+    const below = above + row.offsetHeight - list.current.clientHeight;
+    if (above < 0) list.current.scrollTop += above;
+    else if (below > 0) list.current.scrollTop += below;
   }, [at]);
   const zero = events[0]?.now ?? 0;
   return (
