@@ -38,11 +38,7 @@ export function clockMs(ms: number): string {
 /** A value of a context on one line; members whose names end in `Ms` are times or durations in ms. */
 export function valueText(path: string, value: unknown): string {
   if (value === undefined || value === null) return 'not set';
-  if (
-    typeof value === 'number' &&
-    /Ms$|now$|claimed$|started$|ended$/.test(path) &&
-    value > 1e11
-  )
+  if (typeof value === 'number' && /Ms$|now$|claimed$|started$|ended$/.test(path) && value > 1e11)
     return clockMs(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
