@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { combinedRare } from '../../../src/analysis/rare/answer/combine.ts';
 import { rareWarnings } from '../../../src/analysis/rare/answer/warnings.ts';
-import type { Attempt } from '../../../src/analysis/rare/confirmation.ts';
+import { Attempt, type ConfirmingDraw } from '../../../src/analysis/rare/confirmation.ts';
 import { RareDraws } from '../../../src/analysis/rare/draws.ts';
 import { RareStudy } from '../../../src/analysis/rare/study.ts';
 import type { RareEventAnswer } from '../../../src/contract/types.ts';
@@ -151,6 +151,37 @@ describe('analysis/rare/grounds', () => {
 
   it('warns of runs without a time limit', () => {
     expect(codes({}, { hasNoTimeLimit: true })).to.deep.equal([ONE, 'rare-no-time-limit']);
+  });
+
+  it('counts as outside the violations, and the runs without a value, that weigh more than the clip', () => {
+    const draw = (weight: number, end: 'violates' | 'unknown' | 'passes'): ConfirmingDraw => ({
+      weight,
+      isViolating: end === 'violates',
+      isUnknown: end === 'unknown',
+      isNominal: false,
+    });
+    const plan = {
+      settings: { unknown: 'unknown', confidence: 0.95 },
+      share: 0.8,
+      proposal: { weight: ([weight]: readonly number[]) => weight },
+      found: [[1], [1], [1.1]],
+      clip: 1,
+      betsBelow: [0.1],
+      betsAbove: [0.1],
+    } as unknown as ConstructorParameters<typeof Attempt>[0];
+    const attempt = (...draws: ConfirmingDraw[]): Attempt => new Attempt(plan, draws);
+    const inside = [draw(1, 'violates'), draw(1, 'unknown'), draw(2, 'passes')];
+    expect(attempt(...inside).counts()).to.deep.equal({ runs: 3, hits: 1, unknown: 1, outside: 0, unknownOutside: 0 });
+    expect(attempt(...inside).bounds()!.upper).not.to.equal(null);
+    for (const [end, counted] of [
+      ['violates', { outside: 1, unknownOutside: 0 }],
+      ['unknown', { outside: 0, unknownOutside: 1 }],
+    ] as const) {
+      const beyond = attempt(...inside, draw(1.1, end));
+      expect(beyond.counts()).to.include(counted);
+      expect(beyond.bounds()!.upper, end).to.equal(null);
+    }
+    expect(attempt().foundOutside).to.be.closeTo(1 / 3, 1e-12);
   });
 
   describe('of two studies', () => {
