@@ -5,11 +5,13 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { packageRoot } from '../../src/base/package.ts';
 import { checkStudyText } from '../../src/cli/study/check-study.ts';
+import { checkedLines } from '../../src/cli/study/study-sentences.ts';
 import { METHOD_NAMES } from '../../src/cli/study/study-defaults.ts';
 import { readStudyText } from '../../src/cli/study/study-file.ts';
 import type { BatchSubmission } from '../../src/contract/types.ts';
 import { configHash } from '../../src/domain/study/config-hash.ts';
 import { times } from '../support/properties.ts';
+import { rareStudy } from '../support/rounds.ts';
 
 /** text -> `line:column detail` of each fault. */
 const REFUSED: [string, string, string[]][] = [
@@ -240,5 +242,33 @@ describe('cli/study/check-study', () => {
       }),
       { numRuns: times(400) },
     );
+  });
+});
+
+describe('cli/study/study-sentences', () => {
+  /** The sentences about a study of rare events whose requirement asks for this probability of passing. */
+  function rareSentences(probability: number, studies: number, population = 1_000): string {
+    const submission = rareStudy({ studies });
+    submission.config.adaptive = { algorithm: 'rare_event', studies, population };
+    submission.requirements![0]!.probability = probability;
+    return checkedLines('a.yaml', { submission, defaults: [], named: String }, 20_000).join('\n');
+  }
+
+  it('says what a study of rare events takes, against plain Monte Carlo', () => {
+    const said = rareSentences(0.999, 2);
+    expect(said).to.match(
+      /probability of 0\.001 that the requirement allows: about 6500 runs in each of 2 studies .* within about 5 %; plain Monte Carlo would need 399600\./,
+    );
+    expect(said).to.match(/2 with different seeds are submitted, each with up to \d+ runs, and answered together/);
+    expect(rareSentences(0.999, 1)).to.match(/one study cannot show that it found all: leave out `studies: 1`/);
+  });
+
+  it('advises plain Monte Carlo where violations are not rare, or where it takes fewer runs than all studies', () => {
+    const advises = (...given: Parameters<typeof rareSentences>): boolean =>
+      rareSentences(...given).includes('Plain Monte Carlo is cheaper here: use sampling_method: monte_carlo.');
+    for (const probability of [0.5, 0.9, 0.989]) expect(advises(probability, 1), String(probability)).to.equal(true);
+    for (const probability of [0.991, 0.999]) expect(advises(probability, 2), String(probability)).to.equal(false);
+    expect(advises(0.992, 1, 10_000), '49,600 plain runs are more than 33,500').to.equal(false);
+    expect(advises(0.992, 2, 10_000), '49,600 plain runs are fewer than twice 33,500').to.equal(true);
   });
 });
