@@ -108,7 +108,7 @@ describe('web: answers of the analysis', () => {
       await plot.waitFor();
       expect((await plot.locator('[aria-label="area"] path').count()) > 0, method).to.equal(method === 'monte_carlo');
       const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
-      expect(said!.includes('interval'), method).to.equal(method === 'monte_carlo');
+      expect(said!.includes(', 95 % interval'), method).to.equal(method === 'monte_carlo');
       await page.context().close();
     }
   });
