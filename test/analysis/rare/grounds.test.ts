@@ -237,7 +237,7 @@ describe('analysis/rare/grounds', () => {
         { code: 'rare-few-hits', message: 'few' },
       ];
       const one = { code: ONE, message: 'alone' };
-      expect(joint({ warnings: [one, wide!] }, { warnings: [one, wide!, few!] }).warnings).to.deep.equal([
+      expect(joint({ warnings: [one, wide] }, { warnings: [one, wide, few] }).warnings).to.deep.equal([
         wide,
         { code: 'rare-few-hits', message: 'study 2: few' },
       ]);
