@@ -54,7 +54,9 @@ describe('web: canary studies', () => {
     await coordinator.resume('lab-1');
     const { page, errors } = await suite.open(`batches/${batch}`);
     await page
-      .getByText(/^Waiting for its canary study: 6 runs must wait until every run of the canary study \S+ has completed\.$/)
+      .getByText(
+        /^Waiting for its canary study: 6 runs must wait until every run of the canary study \S+ has completed\.$/,
+      )
       .waitFor();
     await page.getByText('Waits for', { exact: true }).waitFor();
     await page.getByRole('link', { name: canary.slice(0, 13) }).waitFor();
