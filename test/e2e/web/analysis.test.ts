@@ -106,7 +106,7 @@ describe('web: answers of the analysis', () => {
       );
       const plot = page.getByRole('img', { name: 'Mean of max_nz over the first runs', exact: true });
       await plot.waitFor();
-      expect((await plot.locator('[aria-label="area"] path').count()) > 0, method).to.equal(method === 'monte_carlo');
+      expect((await plot.locator('[data-mark="area"] path').count()) > 0, method).to.equal(method === 'monte_carlo');
       const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
       expect(said!.includes(', 95 % interval'), method).to.equal(method === 'monte_carlo');
       await page.context().close();

@@ -237,8 +237,12 @@ describe('web: explore', function () {
     await dragOver();
     await page.getByText(/^\d+ of 500 runs selected/).waitFor();
     expect(decodeURIComponent(page.url())).to.match(/p\.gust_speed:.*;o\.touchdown_speed:/);
-    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.6, { steps: 3 });
-    await page.getByText(/^run \d+$/).waitFor();
+    // A plot that is drawn anew begins without the values of a run.
+    const values = page.getByText(/^run \d+$/);
+    for (let x = 0.2; (await values.count()) === 0; x = x > 0.5 ? 0.2 : x + 0.01) {
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * 0.6);
+      await page.waitForTimeout(50);
+    }
     await page.getByRole('link', { name: 'Show these runs', exact: true }).click();
     await page.getByText(/^\d+ of 500 runs$/).waitFor();
     await page.context().close();

@@ -30,7 +30,7 @@ export function Rail({ bench, targets }: { bench: Bench; targets: readonly Targe
       <div className="rail-list">
         {(['parameter', 'output'] as const).map((kind) => (
           <section key={kind} aria-label={TITLES[kind]}>
-            <h3 className="small soft">{TITLES[kind]}</h3>
+            <h2 className="small soft">{TITLES[kind]}</h2>
             <ol>
               {bench.variables
                 .filter((it) => it.kind === kind)

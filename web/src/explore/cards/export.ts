@@ -9,7 +9,7 @@ const PNG_SCALE = 2;
 /** The picture as a file by itself: the colours of the theme are in it, and nothing of the pointer. */
 export function svgText(svg: SVGSVGElement, title: string): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  for (const tip of copy.querySelectorAll('[aria-label="tip"]')) tip.remove();
+  for (const tip of copy.querySelectorAll('[aria-label="tip"], [data-mark="tip"]')) tip.remove();
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   copy.setAttribute('font-family', 'system-ui, sans-serif');
   copy.setAttribute('font-size', '12');

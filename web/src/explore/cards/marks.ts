@@ -35,7 +35,7 @@ export function axisOf(
       ...LABEL,
       label,
       domain: zoom ?? [from, to],
-      clamp: true,
+      clamp: zoom === undefined,
       ticks: words,
       tickFormat: (code: number) => shortened(categories[code] ?? ''),
     };
@@ -45,7 +45,7 @@ export function axisOf(
     label,
     type: isLog ? 'log' : 'linear',
     domain: zoom ?? (isLog ? [10 ** from, 10 ** to] : [from, to]),
-    clamp: true,
+    clamp: zoom === undefined,
     grid: true,
     ticks,
     tickFormat: (value: number) => figure(value),

@@ -164,7 +164,12 @@ function Picture({ bench, label, draw, zoom, height, brush, onBrush, onReset, ov
     const soon = (): void =>
       drawSoon(element, () => {
         const width = element.clientWidth;
-        if (width > 0) figure.current = show(element, draw({ width, height }, zoom), { width, height, label });
+        if (width > 0)
+          figure.current = show(
+            element,
+            { ...draw({ width, height }, zoom), ...clipped(zoom) },
+            { width, height, label },
+          );
       });
     soon();
     let { clientWidth } = element;
@@ -197,8 +202,10 @@ function Picture({ bench, label, draw, zoom, height, brush, onBrush, onReset, ov
         ref={host}
         className="card-plot"
         style={{ height }}
-        onPointerDown={(event) => {
+        // Before the library, which would keep the event to pin its tip.
+        onPointerDownCapture={(event) => {
           if (event.button !== 0) return;
+          event.stopPropagation();
           event.currentTarget.setPointerCapture(event.pointerId);
           const [x, y] = at(event);
           setDrag({ x0: x, y0: y, x1: x, y1: y });
@@ -227,10 +234,19 @@ function Picture({ bench, label, draw, zoom, height, brush, onBrush, onReset, ov
   );
 }
 
+/** Points beyond a zoomed axis are not drawn; otherwise they are at its ends. */
+const clipped = ({ x, y }: Zoom): Pick<PlotOptions, 'clip'> =>
+  x === undefined && y === undefined ? {} : { clip: true };
+
 /** Draws in place of the picture before. The policy of the page allows no style element: the rules of the library are in the style sheet. */
 function show(element: HTMLElement, options: PlotOptions, { width, height, label }: Size & { label: string }): Figure {
   const figure = plot({ ...options, width, height, ariaLabel: label, className: 'plot-of-card' });
   figure.querySelector('style')?.remove();
+  // A group has no role that a label could name.
+  for (const mark of figure.querySelectorAll('g[aria-label]')) {
+    mark.setAttribute('data-mark', mark.getAttribute('aria-label')!);
+    mark.removeAttribute('aria-label');
+  }
   figure.setAttribute('role', 'img');
   element.replaceChildren(figure);
   return figure;
