@@ -84,7 +84,9 @@ export function Log({ events, at, onMove, isPaused, onPause }: Props) {
                 {row.event.type}
                 {row.times > 1 && <span className="soft"> × {count(row.times)}</span>}
               </span>
-              <span className="small soft clip">{resultOf(row.event)}</span>
+              <span className="small soft clip" title={resultOf(row.event)}>
+                {resultOf(row.event)}
+              </span>
             </button>
           </li>
         ))}
