@@ -82,7 +82,7 @@ describe('cli: the answer about a study', function () {
     await lines('submit', 'study.yaml');
     start(['runner', '--runner-id', 'r', '--engines', 'toy', '--entrypoint', 'toy.mjs', '--output-root', 'out']);
     const watched = await lines('watch', 'latest');
-    expect(watched[0]).to.match(/^(?:Blocked|Running): /);
+    expect(watched[0]).to.match(/^(?:Blocked|Running|Not OK): /);
     const sentence =
       'Not OK: the requirement is violated: miss exceeds 3 m in 56 % of runs (allowed 10 %). 1 run crashed.';
     expect(watched.at(-1)).to.equal(sentence);

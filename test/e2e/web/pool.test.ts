@@ -1,7 +1,6 @@
 /** The pages of the pool in a real browser: lanes of slots, history, the page of a runner. */
 import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
-import { shortId } from '../../../src/domain/ids.ts';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
@@ -99,11 +98,17 @@ describe('web: pool with counted resources', () => {
       ...study,
       config: { ...study.config, compute: { ...study.config.compute, resources: { gpu: 1, comsol: 1 } } },
     });
-    await page.getByText('comsol 0 of 2 in use, 5 runs wait').waitFor();
+    await page
+      .getByText(/comsol 0 of 2 in use.*5 runs wait/)
+      .first()
+      .waitFor();
     await coordinator.claim('lab-1', { instance: 'i', max_jobs: 4, wait_seconds: 0 });
-    await page.getByText('comsol 2 of 2 in use, 3 runs wait').waitFor();
+    await page
+      .getByText(/comsol 2 of 2 in use by study with licences; 3 runs wait/)
+      .first()
+      .waitFor();
     await page.getByText('2/4 gpu in use').waitFor();
-    await page.getByRole('link', { name: shortId(id) }).click();
+    await page.getByRole('link', { name: 'with licences' }).first().click();
     await page.waitForURL(`**/#/batches/${id}*`);
     expect(errors).to.deep.equal([]);
     await page.context().close();
