@@ -1,22 +1,43 @@
 /**
- * Mocha's `dot` output, the name of a failed test at once (a run that is cut off has said it), and one plain closing line:
- * `N passed, N failed, N skipped`.
+ * Mocha's `dot` output, the name of a failed test and that of a slow file at once (a run that is cut off has said it), and one
+ * plain closing line: `N passed, N failed, N skipped`.
  */
 import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import Mocha from 'mocha';
 
 /** Longest time that resources left open by a test keep the process alive. */
 const PATIENCE_MS = 20_000;
+/** A file whose tests and hooks take longer than this is named. */
+const SLOW_FILE_MS = 60_000;
 
 export default class Closing extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const { stats } = this;
+    // The events of a file come together, when it has ended.
+    let file = '';
+    let tookMs = 0;
+    const sayIfSlow = (): void => {
+      if (tookMs < SLOW_FILE_MS) return;
+      process.stdout.write(`\n  ${Math.round(tookMs / 1000)} s: ${relative(process.cwd(), file)}\n  `);
+    };
+    const add = (it: Mocha.Runnable): void => {
+      if (it.file !== undefined && it.file !== file) {
+        sayIfSlow();
+        file = it.file;
+        tookMs = 0;
+      }
+      tookMs += it.duration ?? 0;
+    };
+    runner.on('test end', add);
+    runner.on('hook end', add);
     runner.on('fail', (test: Mocha.Runnable, error: Error) => {
       const [reason = ''] = error.message.split('\n');
       process.stdout.write(`\n  failed: ${test.fullTitle()}: ${reason.slice(0, 300)}\n  `);
     });
     runner.once('end', () => {
+      sayIfSlow();
       const { passes, failures, pending } = stats;
       const line = `${passes} passed, ${failures} failed, ${pending} skipped`;
       // For the sum of several groups: see bin/test.mjs.

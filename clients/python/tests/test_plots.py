@@ -10,7 +10,8 @@ import pytest
 import simbatch as sb
 from simbatch.batch.answers import Attribution, Convergence, Sensitivity, Summary
 from simbatch.batch.batch import Batch
-from simbatch.show.plots import Plots, _dispersion, _inside, _limits
+from simbatch.show.estimates import limits_of
+from simbatch.show.plots import Plots, _dispersion, _inside
 
 RUNS = 40
 SUBMISSION = {
@@ -135,8 +136,7 @@ def test_dispersion_is_that_of_the_covariance() -> None:
 
 @pytest.mark.parametrize(("condition", "limits"), [("< 8.5", [8.5]), ("-1e3..5", [-1000, 5]), (">= .5", [0.5]), ("", [])])
 def test_limits_are_the_numbers_of_the_condition(condition: str, limits: List[float]) -> None:
-    assert _limits({"output": "x", "condition": condition}, "x") == limits
-    assert _limits({"output": "y", "condition": condition}, "x") == []
+    assert limits_of({"output": "x", "condition": condition}) == limits
 
 
 def test_inside_is_by_crossings() -> None:

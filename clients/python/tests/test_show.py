@@ -85,6 +85,13 @@ def test_a_histogram_counts_every_finite_value(values):
     assert shown.count("<svg") == 1 and shown.count("<rect") <= 40 and "nan" not in shown and "inf" not in shown
 
 
+def test_a_limit_is_drawn_for_a_range_too():
+    class Study:
+        submission = {"requirements": [{"output": "x", "condition": "2500..3200"}, {"output": None, "condition": "< 1"}]}
+
+    assert html._limits(Study()) == {"outputs.x": 3200.0}
+
+
 def test_plots_without_values_are_left_out():
     assert svg.histogram([float("nan")], title="x") == "" and svg.line([(0, 1)], title="x") == ""
 

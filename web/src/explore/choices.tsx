@@ -1,7 +1,6 @@
 /** Choices of variables for the plots of a study, and the legend of their colours. */
 import { Menu } from '../parts/menu.tsx';
 import { brief } from '../parts/time.tsx';
-import { scaleOf } from '../plots/scale.ts';
 import type { Variable } from '../plots/variables.ts';
 import { RAMP, wordColour } from './colours.ts';
 import type { Bench } from './state.ts';
@@ -66,7 +65,7 @@ export function VariablesMenu({ variables, shown, most, onChange }: MenuProps) {
 }
 
 /** Colours by outcome, or the ramp of the variable that colours the points. */
-export function Legend({ bench: { colouring, isLog } }: { bench: Bench }) {
+export function Legend({ bench: { colouring, scale: scaleOf } }: { bench: Bench }) {
   if (colouring === undefined) {
     return (
       <span className="keys">
@@ -95,7 +94,7 @@ export function Legend({ bench: { colouring, isLog } }: { bench: Bench }) {
       </span>
     );
   }
-  const scale = scaleOf(colouring, isLog(colouring.key));
+  const scale = scaleOf(colouring);
   return (
     <span className="keys">
       <span>

@@ -4,7 +4,16 @@ import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract
 import type { RunTable } from '../data/run-table.ts';
 import { useTableVersion } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';
-import { readRanges, sampleRuns, selectedRuns, variablesOf, varies, writeRanges } from '../plots/variables.ts';
+import { scaleOf, type Scale } from '../plots/scale.ts';
+import {
+  readRanges,
+  sampleRuns,
+  selectedRuns,
+  variablesOf,
+  varies,
+  writeRanges,
+  type Variable,
+} from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { worstFirst } from '../plots/requirement-plot.ts';
 import { Legend, VariableChoice } from './choices.tsx';
@@ -12,7 +21,7 @@ import { Cards, Gallery } from './gallery.tsx';
 import { Rail } from './rail.tsx';
 import { byRelevance, useRelevance } from './relevance.ts';
 import { SelectionBar } from './selection-bar.tsx';
-import { listOf, type Bench } from './state.ts';
+import { listOf, type Bench, type Drawn } from './state.ts';
 import { targetOf, targetsOf } from './target.ts';
 import './explore.css';
 
@@ -62,24 +71,38 @@ export default function Explore({ progress, submission, table, query }: PageProp
   const { relevance, measure, note } = useRelevance({ progress, target, variables: varying, status, sample });
   const logs = query.get('log') ?? '';
   const colour = query.get('colour');
-  const bench = useMemo((): Bench => {
+  const colouring = varying.find((it) => it.key === colour);
+  // Without the progress and the address: nothing is drawn again when they change.
+  const drawn = useMemo((): Drawn => {
     const logged = new Set(listOf(logs));
+    const scales = new Map<Variable, Scale>();
+    return {
+      table,
+      status,
+      mask,
+      colouring,
+      sample,
+      isLog: (key) => logged.has(key),
+      scale: (variable) => {
+        const known = scales.get(variable) ?? scaleOf(variable, logged.has(variable.key));
+        scales.set(variable, known);
+        return known;
+      },
+    };
+  }, [table, status, mask, colouring, sample, logs]);
+  const bench = useMemo((): Bench => {
     const variables = byRelevance(varying, relevance);
     return {
+      ...drawn,
+      drawn,
       progress,
       submission,
-      table,
       query,
       variables,
       target,
       relevance,
       measure,
       relevanceNote: note,
-      status,
-      mask,
-      colouring: variables.find((it) => it.key === colour),
-      isLog: (key) => logged.has(key),
-      sample,
       select: (changes) => {
         const next = new Map(readRanges(text));
         for (const [key, range] of changes) {
@@ -89,22 +112,7 @@ export default function Explore({ progress, submission, table, query }: PageProp
         changeQuery({ select: writeRanges(next) });
       },
     };
-  }, [
-    progress,
-    submission,
-    table,
-    query,
-    varying,
-    target?.key,
-    relevance,
-    note,
-    status,
-    mask,
-    colour,
-    logs,
-    sample,
-    text,
-  ]);
+  }, [drawn, progress, submission, query, varying, target?.key, relevance, note, text]);
   if (varying.length === 0) {
     return (
       <section className="panel">

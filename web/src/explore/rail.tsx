@@ -1,7 +1,7 @@
 /** The variables of a study, by their relevance to the target: a small histogram, the unit, and a bar with the noise floor. */
 import { useMemo } from 'react';
 import { histogramOf } from '../plots/bins.ts';
-import type { Variable } from '../plots/variables.ts';
+import { unitsIn, type Variable } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { OneDistribution } from './distributions.tsx';
 import { focused, type Bench } from './state.ts';
@@ -47,7 +47,7 @@ export function Rail({ bench, targets }: { bench: Bench; targets: readonly Targe
 
 function Row({ bench, variable, isFocused }: { bench: Bench; variable: Variable; isFocused: boolean }) {
   const { name, label, key } = variable;
-  const unit = /\[(.+)\]$/.exec(label)?.[1];
+  const unit = unitsIn(variable);
   return (
     <li className={isFocused ? 'focused' : undefined}>
       <button

@@ -1,13 +1,29 @@
 /** State that the cards of a study share: its runs, the selection, the target, log axes and colours. */
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
-import type { Variable } from '../plots/variables.ts';
+import type { Scale } from '../plots/scale.ts';
+import { isSelected, kindOf, type Variable } from '../plots/variables.ts';
 import type { Relevance, Target } from './target.ts';
 
-export interface Bench {
+/** The part of the state that plots draw: another object only when a plot would look different. */
+export interface Drawn {
+  table: RunTable;
+  status: Uint8Array;
+  /** 1 for selected runs; undefined: all. */
+  mask: Uint8Array | undefined;
+  /** The variable that colours the points; undefined: by outcome. */
+  colouring: Variable | undefined;
+  isLog: (key: string) => boolean;
+  /** The scale of a variable, computed once. */
+  scale: (variable: Variable) => Scale;
+  /** The runs to draw as points, ascending; failed ones are not thinned out. */
+  sample: Uint32Array;
+}
+
+export interface Bench extends Drawn {
+  drawn: Drawn;
   progress: BatchStatusResponse;
   submission: BatchSubmission;
-  table: RunTable;
   query: URLSearchParams;
   /** The variables that vary, the most relevant of each kind first. */
   variables: readonly Variable[];
@@ -17,17 +33,12 @@ export interface Bench {
   measure: string;
   /** The limits of `relevance`, in sentences. */
   relevanceNote: string;
-  status: Uint8Array;
-  /** 1 for selected runs; undefined: all. */
-  mask: Uint8Array | undefined;
-  /** The variable that colours the points; undefined: by outcome. */
-  colouring: Variable | undefined;
-  isLog: (key: string) => boolean;
-  /** The runs to draw as points, ascending; failed ones are not thinned out. */
-  sample: Uint32Array;
   /** Sets ranges of variables, or removes them. */
   select: (ranges: readonly (readonly [key: string, range: readonly [number, number] | undefined])[]) => void;
 }
+
+/** How the run of a row is drawn: in the background, selected, or failed. */
+export const kindOfRow = ({ status, mask }: Drawn, row: number): number => kindOf(status[row]!, isSelected(mask, row));
 
 export const listOf = (text: string | null): string[] => (text === null || text === '' ? [] : text.split(','));
 

@@ -1,6 +1,10 @@
 /** The target of the plots of a study: an output, a requirement, or failure; and the relevance of the variables to it. Pure. */
 import type { RequirementVerdict, StudyAttribution, StudySensitivity } from '../../../src/contract/types.ts';
+import { centred } from '../../../src/analysis/numeric/correlation.ts';
+import { averageRanks } from '../../../src/analysis/numeric/ranks.ts';
 import { isEnded, isFailure, type Variable } from '../plots/variables.ts';
+
+type Centred = ReturnType<typeof centred>;
 
 /** `key`: in the address: `failed`, `r.NAME` of a requirement, `o.NAME` of an output. */
 export interface Target {
@@ -67,11 +71,12 @@ export function relevanceOf(answer: StudySensitivity | StudyAttribution): Map<st
  */
 export const noiseFloor = (n: number): number => (n < 4 ? 1 : Math.tanh(1.96 / Math.sqrt(n - 3)));
 
-/** The rank correlation of two variables over the runs that have both, and their number. */
+/** The rank correlation of two variables over the runs that have both, and their number; NaN where one of both does not vary. */
 export function rankCorrelation(a: Variable, b: Variable, rows: Uint32Array): { value: number; n: number } {
   const both = rows.filter((row) => Number.isFinite(a.values[row]) && Number.isFinite(b.values[row]));
-  const value = correlation(ranksOf(a.values, both), ranksOf(b.values, both));
-  return { value, n: both.length };
+  const [x, y] = [a, b].map(({ values }) => centred(ranksOf(values, both))) as [Centred, Centred];
+  const product = x.deviations.reduce((sum, it, at) => sum + it * y.deviations[at]!, 0);
+  return { value: product / Math.sqrt(x.squares * y.squares), n: both.length };
 }
 
 /** How much greater a variable is in failing runs than in the others: 2 AUC - 1, over the ended runs that have it. */
@@ -89,30 +94,5 @@ export function failingContrast(a: Variable, status: Uint8Array, rows: Uint32Arr
   return { value: (2 * (sum - (failing * (failing + 1)) / 2)) / (failing * passing) - 1, n: some.length };
 }
 
-/** Ranks from 1; equal values have the mean of theirs. */
-function ranksOf(values: Float64Array, rows: Uint32Array): Float64Array {
-  const order = Uint32Array.from(rows.keys()).sort((a, b) => values[rows[a]!]! - values[rows[b]!]!);
-  const ranks = new Float64Array(rows.length);
-  for (let from = 0; from < order.length;) {
-    let to = from + 1;
-    while (to < order.length && values[rows[order[to]!]!] === values[rows[order[from]!]!]) to += 1;
-    for (let at = from; at < to; at += 1) ranks[order[at]!] = (from + to + 1) / 2;
-    from = to;
-  }
-  return ranks;
-}
-
-/** The product-moment correlation; NaN where one of both does not vary. */
-export function correlation(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let [n, ma, mb, saa, sbb, sab] = [0, 0, 0, 0, 0, 0];
-  for (let at = 0; at < a.length; at += 1) {
-    n += 1;
-    const [da, db] = [a[at]! - ma, b[at]! - mb];
-    ma += da / n;
-    mb += db / n;
-    saa += da * (a[at]! - ma);
-    sbb += db * (b[at]! - mb);
-    sab += da * (b[at]! - mb);
-  }
-  return saa > 0 && sbb > 0 ? sab / Math.sqrt(saa * sbb) : Number.NaN;
-}
+const ranksOf = (values: Float64Array, rows: Uint32Array): Float64Array =>
+  averageRanks(Float64Array.from(rows, (row) => values[row]!)).ranks;

@@ -8,7 +8,7 @@ import { Log } from './log.tsx';
 import { Player } from './player.tsx';
 import { RefusedList } from './refused-list.tsx';
 import { Sequence, type LinkedBar, type Row } from './sequence.tsx';
-import { contextAt, opening, stateAt, type Lane, type StoryEvent } from './story.ts';
+import { contextAt, opening, sameLane, stateAt, type Lane, type StoryEvent } from './story.ts';
 import { WhatIf } from './what-if.tsx';
 
 /** An actor whose statechart is shown. */
@@ -72,7 +72,7 @@ function Chart({ shown: { lane, name }, events, at }: { shown: Shown; events: re
   const diagram = compact.find((it) => it.kind === lane.kind)!;
   const state = stateAt(events, at, lane);
   const event = events[at];
-  const isOwn = event?.lane.kind === lane.kind && event.lane.id === lane.id;
+  const isOwn = event !== undefined && sameLane(event.lane, lane);
   const { from, to } = event ?? {};
   const taken =
     isOwn && event.result === 'taken' && from !== undefined && to !== undefined

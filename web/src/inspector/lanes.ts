@@ -1,6 +1,8 @@
 /** The sequence diagram: bars of states, arrows of messages and their labels, on one axis of milliseconds. Pure. */
 import type { Attempt } from '../../../src/contract/types.ts';
-import type { Lane, StoryEvent } from './story.ts';
+import { stateOfAttempt } from '../parts/attempt-state.ts';
+import { count } from '../parts/time.tsx';
+import { sameLane, type Lane, type StoryEvent } from './story.ts';
 
 export type RowName = 'subject' | 'attempts' | 'runner';
 
@@ -28,7 +30,7 @@ export interface Arrow {
 export function stateBars(row: RowName, lane: Lane, events: readonly StoryEvent[]): Bar[] {
   const bars: Bar[] = [];
   for (const it of events) {
-    if (it.to === undefined || it.lane.kind !== lane.kind || it.lane.id !== lane.id) continue;
+    if (it.to === undefined || !sameLane(it.lane, lane)) continue;
     const last = bars.at(-1);
     if (last?.state === it.to) continue;
     if (last !== undefined) last.to = it.now;
@@ -37,22 +39,13 @@ export function stateBars(row: RowName, lane: Lane, events: readonly StoryEvent[
   return bars;
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  completed: 'Completed',
-  failed: 'Failed',
-  timeout: 'Timeout',
-  cancelled: 'Cancelled',
-  released: 'Pending',
-  lost: 'Failed',
-};
-
 /** The attempts of a run as bars, from their claim. */
 export const attemptBars = (attempts: readonly Attempt[]): Bar[] =>
   attempts.map((it) => ({
     row: 'attempts',
     from: Date.parse(it.claimed_at),
     to: it.ended_at === undefined ? Infinity : Date.parse(it.ended_at),
-    state: it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOMES[it.outcome],
+    state: stateOfAttempt(it),
     text: `attempt ${it.attempt}: ${it.outcome ?? 'open'}`,
   }));
 
@@ -151,6 +144,6 @@ export function msTicks({ from, to }: Span, zero: number, most: number): { at: n
   const step = Math.max(1, [1, 2, 5, 10].map((it) => it * power).find((it) => it >= size) ?? 10 * power);
   const ticks: { at: number; text: string }[] = [];
   for (let ms = Math.ceil((from - zero) / step) * step; ms <= to - zero; ms += step)
-    ticks.push({ at: zero + ms, text: `${(Math.round(ms) || 0).toLocaleString('en').replaceAll(',', '\u202f')} ms` });
+    ticks.push({ at: zero + ms, text: `${count(Math.round(ms) || 0)} ms` });
   return ticks;
 }

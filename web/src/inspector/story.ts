@@ -104,7 +104,7 @@ const NOTE_NAMES: Readonly<Record<string, string>> = {
 /** The lanes' events in the order of their times; those of one instant in the order of the lanes. */
 export const merged = (...lanes: readonly StoryEvent[][]): StoryEvent[] => lanes.flat().sort((a, b) => a.now - b.now);
 
-const sameLane = (a: Lane, b: Lane): boolean => a.kind === b.kind && a.id === b.id;
+export const sameLane = (a: Lane, b: Lane): boolean => a.kind === b.kind && a.id === b.id;
 
 /** The latest event at or before a position that says the state of a lane; undefined: its state is not known there. */
 export function stateAt(events: readonly StoryEvent[], at: number, lane: Lane): StoryEvent | undefined {

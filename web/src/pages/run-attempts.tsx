@@ -2,6 +2,7 @@
 import type { Attempt, Job, JobHistory } from '../../../src/contract/types.ts';
 import { runIdOf } from '../../../src/domain/ids.ts';
 import { hrefOf } from '../router.ts';
+import { stateOfAttempt } from '../parts/attempt-state.ts';
 import { Command, Empty } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { duration, Time } from '../parts/time.tsx';
@@ -46,19 +47,9 @@ export function Attempts({ history, job }: { history: JobHistory; job: Job }) {
   );
 }
 
-const OUTCOME_STATE = {
-  completed: 'Completed',
-  failed: 'Failed',
-  timeout: 'Timeout',
-  cancelled: 'Cancelled',
-  released: 'Pending',
-  lost: 'Failed',
-} as const;
-
 /** `shown`: a message that the page shows already. */
 function AttemptItem({ attempt: it, jobId, shown }: { attempt: Attempt; jobId: string; shown: string | undefined }) {
-  const state =
-    it.outcome === undefined ? (it.started_at === undefined ? 'Claimed' : 'Running') : OUTCOME_STATE[it.outcome];
+  const state = stateOfAttempt(it);
   const tookMs =
     it.started_at === undefined || it.ended_at === undefined
       ? Number.NaN

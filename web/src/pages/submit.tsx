@@ -6,6 +6,7 @@ import { selectedRuns } from '../../../src/domain/runs/run-selection.ts';
 import { cellsOf, combinationsOf } from '../../../src/domain/scenarios/cells.ts';
 import { post, RequestError } from '../data/api.ts';
 import { Failure, Panel } from '../parts/common.tsx';
+import { OpenFile } from '../parts/open-file.tsx';
 import { count } from '../parts/time.tsx';
 import { go, hrefOf } from '../router.ts';
 import { FormContext } from '../submit/fields.tsx';
@@ -54,7 +55,15 @@ export default function SubmitPage() {
     <>
       <div className="head">
         <h1 className="grow">Submit a study</h1>
-        <OpenFile onOpen={(it) => (change(it), setTried(true))} />
+        <OpenFile
+          label="Open a file …"
+          accept=".yaml,.yml,.json"
+          failing="The file could not be read."
+          onOpen={async (text) => {
+            change(await parse(text));
+            setTried(true);
+          }}
+        />
         <div className="row" role="group" aria-label="Show as">
           {(['form', 'file'] as const).map((it) => (
             <button key={it} type="button" className="chip" aria-pressed={view === it} onClick={() => setView(it)}>
@@ -175,33 +184,6 @@ function AsFile({
         ))}
       </div>
     </Panel>
-  );
-}
-
-function OpenFile({ onOpen }: { onOpen: (study: BatchSubmission) => void }) {
-  const [failure, setFailure] = useState<string>();
-  const open = async (file: File | undefined): Promise<void> => {
-    if (file === undefined) return;
-    try {
-      onOpen(await parse(await file.text()));
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(`${file.name}: ${(error as Error).message}`);
-    }
-  };
-  return (
-    <>
-      <Failure what="The file could not be read." detail={failure} />
-      <label className="button">
-        Open a file …
-        <input
-          className="visually-hidden"
-          type="file"
-          accept=".yaml,.yml,.json"
-          onChange={(event) => void open(event.target.files?.[0])}
-        />
-      </label>
-    </>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Histograms and empirical distribution functions of a variable over the runs of a study. Pure. */
 import { binCount, binLimits, sampleStep } from '../../../src/analysis/outputs/bins.ts';
-import { isEnded, isFailure } from './variables.ts';
+import { isEnded, isFailure, isSelected } from './variables.ts';
 
 export interface Histogram {
   /** Edges of the bins; in log10 where `isLog`. */
@@ -46,7 +46,7 @@ export function histogramOf(
     const value = values[run]!;
     const place = isLog ? Math.log10(value) : value;
     if (!Number.isFinite(place)) continue;
-    const isChosen = mask === undefined || mask[run] === 1;
+    const isChosen = isSelected(mask, run);
     if (isChosen) {
       found.count += 1;
       const delta = value - found.mean;

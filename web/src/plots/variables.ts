@@ -45,6 +45,9 @@ export function variablesOf(table: RunTable): Variable[] {
 
 const codesOf = ({ codes }: TextValues): Float64Array => Float64Array.from(codes, (it) => (it === 0 ? Number.NaN : it));
 
+/** The units in a label; undefined without any. */
+export const unitsIn = ({ label }: Pick<Variable, 'label'>): string | undefined => /\[(.+)\]$/.exec(label)?.[1];
+
 export const labelOf = (name: string, units: string | undefined): string =>
   units === undefined || units === '' ? name : `${name} [${units}]`;
 
@@ -92,6 +95,9 @@ export function selectedRuns(size: number, variables: readonly Variable[], range
   return mask;
 }
 
+/** True for a selected run; without a selection all are. */
+export const isSelected = (mask: Uint8Array | undefined, row: number): boolean => mask === undefined || mask[row] === 1;
+
 export const isFailure = (code: number): boolean => code === STATUS_CODE.Failed || code === STATUS_CODE.Timeout;
 /** True for a run that ended by itself; the others have no outcome. */
 export const isEnded = (code: number): boolean => isFailure(code) || code === STATUS_CODE.Completed;
@@ -102,8 +108,8 @@ export const SELECTED = 1;
 export const FAILED = 2;
 
 /** A run without an outcome is drawn in the background, like a run that is not selected. */
-export function kindOf(code: number, isSelected: boolean): number {
-  if (!isSelected || !isEnded(code)) return BACKGROUND;
+export function kindOf(code: number, isChosen: boolean): number {
+  if (!isChosen || !isEnded(code)) return BACKGROUND;
   return isFailure(code) ? FAILED : SELECTED;
 }
 
@@ -118,7 +124,7 @@ export function sharesOf(status: Uint8Array, mask: Uint8Array | undefined): Shar
   for (let run = 0; run < status.length; run += 1) {
     const code = status[run]!;
     if (!isEnded(code)) continue;
-    const side = mask === undefined || mask[run] === 1 ? shares.inside : shares.outside;
+    const side = isSelected(mask, run) ? shares.inside : shares.outside;
     side.ended += 1;
     if (isFailure(code)) side.failed += 1;
   }

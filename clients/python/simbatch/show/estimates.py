@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, List, Mapping, Optional, Sequence
 
 _LEAST_DIGITS = 4
@@ -82,3 +83,9 @@ def _rounded(value: float, decimals: int) -> str:
 def _range_text(interval: Sequence[Optional[float]], decimals: int) -> str:
     ends = [sign if one is None else _rounded(one, decimals) for one, sign in zip(interval, ("-inf", "inf"))]
     return f"[{', '.join(ends)}]"
+
+
+def limits_of(requirement: Mapping[str, Any]) -> List[float]:
+    """The numbers that the condition of a requirement compares with; two for a range such as `2500 .. 3200`."""
+    text = str(requirement.get("condition") or "").replace("..", " ")
+    return [float(one) for one in re.findall(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", text)]

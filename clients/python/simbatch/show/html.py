@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import Any, Dict, List, Optional, Sequence
 
 from ..errors import SimbatchError
 from . import svg, text
+from .estimates import limits_of
 from .shapes import Answer, Batch, Round, Study, Trial
 
 # Runs that the histograms of a study are made of: the first so many of the list.
@@ -124,9 +124,8 @@ def _limits(batch: Batch) -> Dict[str, float]:
     for one in batch.submission.get("requirements") or ():
         if one.get("output") is None:
             continue
-        value: Optional["re.Match[str]"] = re.search(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*$", one["condition"])
-        if value is not None:
-            found[f"outputs.{one['output']}"] = float(value.group(0))
+        for value in limits_of(one)[-1:]:
+            found[f"outputs.{one['output']}"] = value
     return found
 
 

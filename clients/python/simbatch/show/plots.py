@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
+from statistics import median
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .estimates import limits_of
+from .shapes import PlottedStudy
 
 _LIMIT, _PALE = "tab:red", "lightsteelblue"
 _BARS, _BOXES, _LINES = 20, 12, 300
 _CONFIDENCE = 0.95
-
-
-class PlottedStudy(Protocol):
-    """The parts of a study that its plots read."""
-
-    @property
-    def submission(self) -> Mapping[str, Any]: ...
-    def rows(self) -> List[Dict[str, Any]]: ...
-    def summary(self) -> Mapping[str, Any]: ...
-    def sensitivity(self, output: str) -> Mapping[str, Any]: ...
-    def why(self, failing: str = ...) -> Mapping[str, Any]: ...
-    def convergence(self, output: Optional[str] = ..., quantity: Optional[str] = ...) -> Mapping[str, Any]: ...
-    def band(self, history: str) -> Any: ...
 
 
 class Plots:
@@ -71,7 +61,7 @@ class Plots:
         )
         ax.step(values, [at / k for at in counts], where="post")
         for requirement in self._batch.submission.get("requirements") or []:
-            for limit in _limits(requirement, output):
+            for limit in limits_of(requirement) if requirement.get("output") == output else ():
                 ax.axvline(limit, color=_LIMIT, linewidth=1, label=requirement["name"])
         ax.set_xlabel(table.label(output))
         ax.set_ylabel("share of runs")
@@ -88,7 +78,7 @@ class Plots:
         width = max(11, len(pairs) // 10)
         if len(pairs) >= 22:
             windows = [pairs[at : at + width] for at in range(0, len(pairs) - width + 1, max(1, len(pairs) // 60))]
-            ax.plot([_median([a for a, _ in one]) for one in windows], [_median([b for _, b in one]) for one in windows], color="black")
+            ax.plot([median([a for a, _ in one]) for one in windows], [median([b for _, b in one]) for one in windows], color="black")
         _name(ax, table, x, y, f"{len(pairs)} of {len(table.rows)} runs")
         return ax
 
@@ -261,12 +251,6 @@ def _legend(ax: Any) -> None:
         ax.legend(fontsize="small")
 
 
-def _median(values: Sequence[float]) -> float:
-    found = sorted(values)
-    middle = (len(found) - 1) / 2
-    return (found[math.floor(middle)] + found[math.ceil(middle)]) / 2
-
-
 def _dispersion(points: Sequence[Tuple[float, float]]) -> Tuple[Tuple[float, float], Tuple[float, float], float, float]:
     """Mean, standard deviations along the axes of the ellipse, angle of the greater one, radius of half of the points."""
     n = len(points)
@@ -276,7 +260,7 @@ def _dispersion(points: Sequence[Tuple[float, float]]) -> Tuple[Tuple[float, flo
     xy = sum((x - mx) * (y - my) for x, y in points) / (n - 1)
     half, root = (xx + yy) / 2, math.hypot((xx - yy) / 2, xy)
     sigmas = (math.sqrt(half + root), math.sqrt(max(0.0, half - root)))
-    return (mx, my), sigmas, math.atan2(2 * xy, xx - yy) / 2, _median([math.hypot(x - mx, y - my) for x, y in points])
+    return (mx, my), sigmas, math.atan2(2 * xy, xx - yy) / 2, median([math.hypot(x - mx, y - my) for x, y in points])
 
 
 def _turned(centre: Tuple[float, float], u: float, v: float, angle: float) -> Tuple[float, float]:
@@ -290,11 +274,3 @@ def _inside(ring: Sequence[Tuple[float, float]], point: Tuple[float, float]) -> 
         if (ay > y) != (by > y) and x < (bx - ax) * (y - ay) / (by - ay) + ax:
             inside = not inside
     return inside
-
-
-def _limits(requirement: Mapping[str, Any], output: str) -> List[float]:
-    """The numbers in the condition of a requirement on this output."""
-    if requirement.get("output") != output:
-        return []
-    text = str(requirement.get("condition") or "").replace("..", " ")
-    return [float(one) for one in re.findall(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", text)]

@@ -2,10 +2,10 @@
 import { boxX } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
 import { brief } from '../../parts/time.tsx';
-import type { Variable } from '../../plots/variables.ts';
+import { isSelected, type Variable } from '../../plots/variables.ts';
 import { changeQuery } from '../../router.ts';
 import { VariableChoice } from '../choices.tsx';
-import { findVariable, focused, isNumber, targetVariable, thinned, type Bench } from '../state.ts';
+import { findVariable, focused, isNumber, targetVariable, thinned, type Bench, type Drawn } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
 import { axisOf, STYLE } from './marks.ts';
 import { PlotCard, type Size, type Zoom } from './plot.tsx';
@@ -17,13 +17,14 @@ const VALUES = 20_000;
 function Boxes({ bench, onRemove }: CardProps) {
   const up = targetVariable(bench)!;
   const by = groupedBy(bench, up)!;
-  const { boxes, values, more } = useMemo(() => grouped(bench, by, up), [bench, by, up]);
+  const { drawn } = bench;
+  const { boxes, values, more } = useMemo(() => grouped(drawn, by, up), [drawn, by, up]);
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
       ...STYLE,
       marginLeft: 130,
       marginTop: 6,
-      x: axisOf(bench, up, zoom.x),
+      x: axisOf(drawn, up, zoom.x),
       y: { label: null, domain: boxes },
       marks: [
         boxX(values, {
@@ -35,7 +36,7 @@ function Boxes({ bench, onRemove }: CardProps) {
         }),
       ],
     }),
-    [bench, up, values],
+    [drawn, up, values],
   );
   return (
     <PlotCard
@@ -67,44 +68,43 @@ function groupedBy(bench: Bench, up: Variable): Variable | undefined {
   return bench.variables.find((it) => it !== up && !isNumber(it)) ?? focused(bench);
 }
 
-function grouped(bench: Bench, by: Variable, up: Variable) {
+function grouped({ mask }: Drawn, by: Variable, up: Variable) {
   const rows = Uint32Array.from(by.values.keys()).filter(
-    (row) =>
-      (bench.mask === undefined || bench.mask[row] === 1) &&
-      Number.isFinite(by.values[row]) &&
-      Number.isFinite(up.values[row]),
+    (row) => isSelected(mask, row) && Number.isFinite(by.values[row]) && Number.isFinite(up.values[row]),
   );
-  const name = nameOf(by, rows);
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(name(row), (counts.get(name(row)) ?? 0) + 1);
-  const boxes = isNumber(by)
-    ? quartersOf(by, rows)
-        .map(([from, to]) => quarterText(from, to))
-        .filter((it) => counts.has(it))
-    : [...counts].sort((a, b) => b[1] - a[1]).map(([box]) => box);
-  const shown = new Set(boxes.slice(0, MOST));
-  const values = Array.from(thinned(rows, VALUES), (row) => ({ box: name(row), value: up.values[row]! })).filter(
+  const { names, nameOf } = isNumber(by) ? quartersOf(by, rows) : wordsOf(by, rows);
+  const shown = new Set(names.slice(0, MOST));
+  const values = Array.from(thinned(rows, VALUES), (row) => ({ box: nameOf(row), value: up.values[row]! })).filter(
     ({ box }) => shown.has(box),
   );
-  return { boxes: [...shown], values, more: boxes.length - shown.size };
+  return { boxes: [...shown], values, more: names.length - shown.size };
 }
 
-const quarterText = (from: number, to: number): string => `${brief(from)} to ${brief(to)}`;
-
-function quartersOf(by: Variable, rows: Uint32Array): [number, number][] {
-  const sorted = Float64Array.from(rows, (row) => by.values[row]!).sort();
-  const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-  return [0, 1, 2, 3].map((quarter) => [at(quarter / 4), at((quarter + 1) / 4)]);
+/** The groups in the order in which they are drawn, and that of a row. */
+interface Groups {
+  names: string[];
+  nameOf: (row: number) => string;
 }
 
-function nameOf(by: Variable, rows: Uint32Array): (row: number) => string {
-  const { categories, values } = by;
-  if (categories !== undefined) return (row) => categories[values[row]!] ?? '';
-  const quarters = quartersOf(by, rows);
-  return (row) => {
-    const [from, to] = quarters.find(([, end]) => values[row]! <= end) ?? quarters[3]!;
-    return quarterText(from, to);
-  };
+/** The quarters of a number that have a row; equal ones are one. */
+function quartersOf({ values }: Variable, rows: Uint32Array): Groups {
+  const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
+  const at = (quarter: number): number => sorted[Math.round((quarter / 4) * (sorted.length - 1))] ?? 0;
+  const quarters = [0, 1, 2, 3].map((quarter) => ({
+    end: at(quarter + 1),
+    name: `${brief(at(quarter))} to ${brief(at(quarter + 1))}`,
+  }));
+  const nameOf = (row: number): string => (quarters.find(({ end }) => values[row]! <= end) ?? quarters[3]!).name;
+  const used = new Set(Array.from(rows, nameOf));
+  return { names: quarters.map(({ name }) => name).filter((it) => used.has(it)), nameOf };
+}
+
+/** The words of a text or boolean, the most frequent first. */
+function wordsOf({ values, categories = [] }: Variable, rows: Uint32Array): Groups {
+  const nameOf = (row: number): string => categories[values[row]!] ?? '';
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1);
+  return { names: [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name), nameOf };
 }
 
 export const box: CardKind = {

@@ -1,4 +1,5 @@
 /** The table of a card as CSV. Pure. */
+import { csvField } from '../../../../src/base/text/csv.ts';
 
 /** The table of what a card draws. */
 export interface Rows {
@@ -6,13 +7,9 @@ export interface Rows {
   rows: readonly (readonly (string | number | null)[])[];
 }
 
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
-function cell(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-  const text = /^[\s]*[=+\-@\uff1d]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+/** A value that is missing is empty. */
+const field = (value: string | number | null): string =>
+  csvField(typeof value === 'number' && !Number.isFinite(value) ? null : value);
 
 export const csvText = ({ columns, rows }: Rows): string =>
-  [columns, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+  [columns, ...rows].map((row) => `${row.map(field).join(',')}\r\n`).join('');

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 import { methodOfCell } from '../../../../src/domain/study/design-method.ts';
 import { limitsOf } from '../../../../src/domain/study/condition.ts';
 import { count, figure } from '../../parts/time.tsx';
-import { isEnded } from '../../plots/variables.ts';
+import { isEnded, isSelected } from '../../plots/variables.ts';
 import { isNumber, targetVariable } from '../state.ts';
 import { boundedSteps } from './distribution.ts';
 import type { CardKind, CardProps } from './kind.ts';
@@ -15,13 +15,13 @@ const CONFIDENCE = 0.95;
 
 function Ecdf({ bench, onRemove }: CardProps) {
   const variable = targetVariable(bench)!;
-  const { mask, status, progress, submission } = bench;
+  const { drawn, mask, status, progress, submission } = bench;
   const isOfSample = mask === undefined && methodOfCell(submission.config) === 'monte_carlo';
   const steps = useMemo(
     () =>
       boundedSteps(
         variable.values,
-        (row) => (mask === undefined || mask[row] === 1) && isEnded(status[row]!),
+        (row) => isSelected(mask, row) && isEnded(status[row]!),
         isOfSample ? CONFIDENCE : undefined,
       ),
     [variable, mask, status, isOfSample],
@@ -33,7 +33,7 @@ function Ecdf({ bench, onRemove }: CardProps) {
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
       ...STYLE,
-      x: axisOf(bench, variable, zoom.x),
+      x: axisOf(drawn, variable, zoom.x),
       y: {
         label: 'share of runs',
         ...LABEL,
@@ -66,7 +66,7 @@ function Ecdf({ bench, onRemove }: CardProps) {
         ),
       ],
     }),
-    [bench, variable, steps, key],
+    [drawn, variable, steps, key],
   );
   return (
     <PlotCard

@@ -3,14 +3,23 @@ import { line } from '@observablehq/plot';
 import { useCallback, useMemo, useState } from 'react';
 import { Failure } from '../../parts/common.tsx';
 import { brief, count, figure } from '../../parts/time.tsx';
-import type { Variable } from '../../plots/variables.ts';
+import { isSelected, unitsIn, type Variable } from '../../plots/variables.ts';
 import { findVariable, type Bench } from '../state.ts';
-import { circle, dispersionOf, ellipse, isInside, readPolygons, type Point, type Polygon } from './geometry.ts';
+import {
+  circle,
+  dispersionOf,
+  ellipse,
+  type Dispersion,
+  isInside,
+  readPolygons,
+  type Point,
+  type Polygon,
+} from './geometry.ts';
 import type { CardKind, CardProps } from './kind.ts';
 import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts';
 import { PairChoice } from './pair.tsx';
 import { PlotCard, type Size, type Zoom } from './plot.tsx';
-import { outcomeOf, pointsNote, pointsOf } from './points.ts';
+import { pairRows, pointsNote, pointsOf } from './points.ts';
 
 const SIGMAS = [1, 2, 3] as const;
 /** The height of the plot: equal axes need room. */
@@ -20,35 +29,32 @@ function Footprint({ bench, onRemove }: CardProps) {
   const [across, up] = pairOf(bench)!;
   const [polygons, setPolygons] = useState<readonly Polygon[]>([]);
   const [error, setError] = useState<string>();
-  const rows = useMemo(() => pointsOf(bench), [bench.sample]);
+  const { drawn } = bench;
+  const rows = useMemo(() => pointsOf(drawn), [drawn]);
   const points = useMemo(
     () =>
       Array.from(across.values.keys())
-        .filter((row) => bench.mask === undefined || bench.mask[row] === 1)
+        .filter((row) => isSelected(drawn.mask, row))
         .map((row): Point => [across.values[row]!, up.values[row]!])
         .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)),
-    [across, up, bench.mask],
+    [across, up, drawn.mask],
   );
   const found = useMemo(() => dispersionOf(points), [points]);
   const inside = useMemo(() => points.filter((it) => isInside(polygons, it)).length, [points, polygons]);
   const draw = useCallback(
     ({ width, height }: Size, zoom: Zoom) => {
-      const drawn = Array.from(rows, (row): Point => [across.values[row]!, up.values[row]!]).filter((it) =>
+      const shown = Array.from(rows, (row): Point => [across.values[row]!, up.values[row]!]).filter((it) =>
         it.every((value) => Number.isFinite(value)),
       );
-      const outlines: Point[][] = [
-        ...(found === undefined ? [] : SIGMAS.map((it) => ellipse(found, it))),
-        ...polygons.flat(),
-      ];
+      const rings = polygons.flat();
+      const ellipses = found === undefined ? [] : SIGMAS.map((it) => ellipse(found, it));
       const marks = [
-        ...polygons.flat().map((ring) => line(ring, { x: '0', y: '1', stroke: 'var(--ok-text)', strokeWidth: 2 })),
-        ...pointMarks(bench, across, up, rows),
+        ...rings.map((ring) => line(ring, { x: '0', y: '1', stroke: 'var(--ok-text)', strokeWidth: 2 })),
+        ...pointMarks(drawn, across, up, rows),
+        ...ellipses.map((it) => line(it, { x: '0', y: '1', stroke: 'var(--text)', strokeWidth: 1 })),
         ...(found === undefined
           ? []
           : [
-              ...SIGMAS.map((it) =>
-                line(ellipse(found, it), { x: '0', y: '1', stroke: 'var(--text)', strokeWidth: 1 }),
-              ),
               line(circle(found, found.cep), {
                 x: '0',
                 y: '1',
@@ -57,19 +63,19 @@ function Footprint({ bench, onRemove }: CardProps) {
                 strokeDasharray: '4 3',
               }),
             ]),
-        pointerMark(bench, across, up, rows),
+        pointerMark(drawn, across, up, rows),
       ];
-      const [x, y] = equalDomains([...drawn, ...outlines.flat()], width, height, zoom);
+      const [x, y] = equalDomains([...shown, ...ellipses.flat(), ...rings.flat()], width, height, zoom);
       return {
         ...STYLE,
-        ...colourScale(bench),
-        x: { ...axisOf(bench, across, x), type: 'linear' as const },
-        y: { ...axisOf(bench, up, y, 5), type: 'linear' as const },
+        ...colourScale(drawn),
+        x: { ...axisOf(drawn, across, x), type: 'linear' as const },
+        y: { ...axisOf(drawn, up, y, 5), type: 'linear' as const },
         clip: true,
         marks,
       };
     },
-    [bench, across, up, rows, found, polygons],
+    [drawn, across, up, rows, found, polygons],
   );
   const load = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
@@ -107,15 +113,7 @@ function Footprint({ bench, onRemove }: CardProps) {
       }
       draw={draw}
       height={HEIGHT}
-      rows={() => ({
-        columns: ['run', across.label, up.label, 'outcome'],
-        rows: Array.from(rows, (row) => [
-          bench.table.runAt(row),
-          across.values[row]!,
-          up.values[row]!,
-          outcomeOf(bench, row),
-        ]),
-      })}
+      rows={() => pairRows(bench, across, up, rows)}
       python={`footprint(${JSON.stringify(across.name)}, ${JSON.stringify(up.name)})`}
       brush={{ x: across, y: up }}
       onRemove={onRemove}
@@ -123,8 +121,8 @@ function Footprint({ bench, onRemove }: CardProps) {
   );
 }
 
-function dispersionText({ n, centre, sigmas, cep }: NonNullable<ReturnType<typeof dispersionOf>>, { label }: Variable) {
-  const unit = /\[(.*)\]$/.exec(label)?.[1];
+function dispersionText({ n, centre, sigmas, cep }: Dispersion, across: Variable) {
+  const unit = unitsIn(across);
   const text = (value: number): string => (unit === undefined ? brief(value) : `${brief(value)} ${unit}`);
   return `Mean (${figure(centre[0])}, ${figure(centre[1])}); ellipses of 1, 2 and 3 sigma, ${text(sigmas[0])} by ${text(sigmas[1])}; dashed: half of the runs, CEP ${text(cep)}. Of ${count(n)} runs with both values.`;
 }
@@ -150,15 +148,13 @@ function equalDomains(points: readonly Point[], width: number, height: number, z
   return [about(x, across), about(y, up)] as const;
 }
 
-const unitOf = ({ label }: Variable): string | undefined => /\[(.+)\]$/.exec(label)?.[1];
-
 /** Outputs that share their unit with another one. */
 function planar({ variables }: Bench): Variable[] {
   const outputs = variables.filter(
     (it) =>
-      it.kind === 'output' && it.categories === undefined && unitOf(it) !== undefined && it.name !== 'execution_secs',
+      it.kind === 'output' && it.categories === undefined && unitsIn(it) !== undefined && it.name !== 'execution_secs',
   );
-  return outputs.filter((it) => outputs.some((other) => other !== it && unitOf(other) === unitOf(it)));
+  return outputs.filter((it) => outputs.some((other) => other !== it && unitsIn(other) === unitsIn(it)));
 }
 
 /** The pair of the address, or else two outputs of one unit whose names differ by one letter, such as x and y, or the first two. */
@@ -168,12 +164,12 @@ function pairOf(bench: Bench): [Variable, Variable] | undefined {
   const first = x ?? some.find((it) => some.some((other) => isTwin(it, other))) ?? some[0];
   if (first === undefined) return undefined;
   const second =
-    y ?? some.find((it) => isTwin(first, it)) ?? some.find((it) => it !== first && unitOf(it) === unitOf(first));
+    y ?? some.find((it) => isTwin(first, it)) ?? some.find((it) => it !== first && unitsIn(it) === unitsIn(first));
   return second === undefined ? undefined : [first, second];
 }
 
 function isTwin(a: Variable, b: Variable): boolean {
-  if (a === b || unitOf(a) !== unitOf(b) || a.name.length !== b.name.length) return false;
+  if (a === b || unitsIn(a) !== unitsIn(b) || a.name.length !== b.name.length) return false;
   const places = Array.from(a.name).flatMap((letter, at) => (letter === b.name[at] ? [] : [at]));
   return places.length === 1 && a.name < b.name;
 }

@@ -1,5 +1,7 @@
 /** The dispersion of points in a plane: ellipses, the circle of half of them, and polygons of a range. Pure. */
 
+import { sortedQuantile } from '../../../../src/analysis/numeric/quantile.ts';
+
 /** The dispersion of points about their mean, under a normal distribution in two dimensions. */
 export interface Dispersion {
   n: number;
@@ -28,14 +30,13 @@ export function dispersionOf(points: readonly Point[]): Dispersion | undefined {
   }
   const half = (xx + yy) / 2;
   const root = Math.hypot((xx - yy) / 2, xy);
-  const radii = points.map(([x, y]) => Math.hypot(x - mx, y - my)).sort((a, b) => a - b);
-  const middle = (n - 1) / 2;
+  const radii = Float64Array.from(points, ([x, y]) => Math.hypot(x - mx, y - my)).sort();
   return {
     n,
     centre: [mx, my],
     sigmas: [Math.sqrt(half + root), Math.sqrt(Math.max(0, half - root))],
     angle: Math.atan2(2 * xy, xx - yy) / 2,
-    cep: (radii[Math.floor(middle)]! + radii[Math.ceil(middle)]!) / 2,
+    cep: sortedQuantile(radii, 0.5),
   };
 }
 
@@ -48,11 +49,9 @@ export function ellipse({ centre: [cx, cy], sigmas: [a, b], angle }: Dispersion,
   });
 }
 
-export const circle = ({ centre: [cx, cy] }: Dispersion, radius: number, steps = 72): Point[] =>
-  Array.from({ length: steps + 1 }, (_, at) => {
-    const turn = (2 * Math.PI * at) / steps;
-    return [cx + radius * Math.cos(turn), cy + radius * Math.sin(turn)];
-  });
+/** The outline of a circle about the mean. */
+export const circle = (dispersion: Dispersion, radius: number): Point[] =>
+  ellipse({ ...dispersion, sigmas: [radius, radius] }, 1);
 
 /** A polygon: its outline, then its holes. */
 export type Polygon = Point[][];
@@ -73,16 +72,20 @@ export function readPolygons(text: string): Polygon[] {
   }
   const found: Polygon[] = [];
   const pending: unknown[] = [parsed];
+  const take = (coordinates: unknown): void => {
+    const rings = ringsOf(coordinates);
+    found.push(rings);
+    count += rings.reduce((sum, ring) => sum + ring.length, 0);
+    if (count > MOST_POINTS) throw new Error(`the polygons have more than ${MOST_POINTS} points; simplify them`);
+  };
   let count = 0;
   while (pending.length > 0) {
     const it = pending.pop();
     if (typeof it !== 'object' || it === null) continue;
     const { type, coordinates, geometry, geometries, features } = it as Record<string, unknown>;
-    if (type === 'Polygon') found.push(ringsOf(coordinates));
-    else if (type === 'MultiPolygon' && Array.isArray(coordinates)) found.push(...coordinates.map(ringsOf));
+    if (type === 'Polygon') take(coordinates);
+    else if (type === 'MultiPolygon') listed(coordinates).forEach(take);
     else pending.push(geometry, ...listed(geometries), ...listed(features));
-    count = found.reduce((sum, rings) => sum + rings.reduce((points, ring) => points + ring.length, 0), 0);
-    if (count > MOST_POINTS) throw new Error(`the polygons have more than ${MOST_POINTS} points; simplify them`);
   }
   if (found.length === 0) throw new Error('the file holds no Polygon and no MultiPolygon');
   return found;

@@ -1,10 +1,9 @@
 /** The axes and points that the plots of cards share. */
 import { dot, pointer, tip, type Markish, type PlotOptions, type ScaleOptions } from '@observablehq/plot';
 import { figure } from '../../parts/time.tsx';
-import { scaleOf } from '../../plots/scale.ts';
-import { BACKGROUND, FAILED, kindOf, SELECTED, type Variable } from '../../plots/variables.ts';
+import { BACKGROUND, FAILED, SELECTED, type Variable } from '../../plots/variables.ts';
 import { KINDS, RAMP, WORDS } from '../colours.ts';
-import type { Bench } from '../state.ts';
+import { kindOfRow, type Drawn } from '../state.ts';
 
 /** Text and lines of all plots. */
 export const STYLE: PlotOptions = {
@@ -21,14 +20,13 @@ export const LABEL = { labelAnchor: 'center', labelArrow: 'none', labelOffset: 3
 
 /** The axis of a number or of a word; `zoom`: the part that is shown. */
 export function axisOf(
-  bench: Bench,
+  drawn: Drawn,
   variable: Variable,
   zoom: readonly [number, number] | undefined,
   ticks = 6,
 ): ScaleOptions {
-  const { categories, label, key } = variable;
-  const isLog = bench.isLog(key);
-  const { from, to } = scaleOf(variable, isLog);
+  const { categories, label } = variable;
+  const { from, to, isLog } = drawn.scale(variable);
   if (categories !== undefined) {
     const words = categories.flatMap((word, code) => (word === '' ? [] : [code])).slice(0, 12);
     return {
@@ -37,7 +35,7 @@ export function axisOf(
       domain: zoom ?? [from, to],
       clamp: zoom === undefined,
       ticks: words,
-      tickFormat: (code: number) => shortened(categories[code] ?? ''),
+      tickFormat: (code: number) => shortened(categories[code] ?? '', 14),
     };
   }
   return {
@@ -52,7 +50,9 @@ export function axisOf(
   };
 }
 
-const shortened = (word: string): string => (word.length > 14 ? `${word.slice(0, 13)}…` : word);
+/** A text for an axis that has room for so many letters. */
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 /** The values of a variable; words are spread over the width of their place, since they are not numbers. */
 export function placed({ values, categories }: Variable, salt = 1): (row: number) => number {
@@ -66,20 +66,19 @@ const textOf = ({ name, values, categories }: Variable, row: number): string => 
 };
 
 /** The values of a run, for the pointer. */
-export const titleOf =
-  (bench: Bench, variables: readonly Variable[]) =>
+const titleOf =
+  ({ table }: Drawn, variables: readonly Variable[]) =>
   (row: number): string =>
-    [`run ${bench.table.runAt(row)}`, ...variables.map((it) => textOf(it, row))].join('\n');
+    [`run ${table.runAt(row)}`, ...variables.map((it) => textOf(it, row))].join('\n');
 
 /** Points for these rows: not selected ones first, failed ones last and as triangles. */
-export function pointMarks(bench: Bench, across: Variable, up: Variable, rows: Uint32Array, size = 1.6): Markish[] {
-  const { status, mask, colouring } = bench;
-  const kind = (row: number): number => kindOf(status[row]!, mask === undefined || mask[row] === 1);
+export function pointMarks(drawn: Drawn, across: Variable, up: Variable, rows: Uint32Array, size = 1.6): Markish[] {
+  const { colouring } = drawn;
   const all = Array.from(rows);
   const [x, y] = [placed(across), placed(up, 7)];
   return [BACKGROUND, SELECTED, FAILED].map((it) =>
     dot(
-      all.filter((row) => kind(row) === it),
+      all.filter((row) => kindOfRow(drawn, row) === it),
       {
         x,
         y,
@@ -93,16 +92,16 @@ export function pointMarks(bench: Bench, across: Variable, up: Variable, rows: U
 }
 
 /** The values of the run under the pointer; the figure's value is its row. */
-export function pointerMark(bench: Bench, across: Variable, up: Variable, rows: Uint32Array): Markish {
-  const shown = [across, up, ...(bench.colouring === undefined ? [] : [bench.colouring])];
+export function pointerMark(drawn: Drawn, across: Variable, up: Variable, rows: Uint32Array): Markish {
+  const shown = [across, up, ...(drawn.colouring === undefined ? [] : [drawn.colouring])];
   return tip(
     Array.from(rows),
-    pointer({ x: placed(across), y: placed(up, 7), title: titleOf(bench, [...new Set(shown)]), ...TIP }),
+    pointer({ x: placed(across), y: placed(up, 7), title: titleOf(drawn, [...new Set(shown)]), ...TIP }),
   );
 }
 
 /** The colours of the points by the value of a variable. */
-export function colourScale({ colouring, isLog }: Bench): Pick<PlotOptions, 'color'> {
+export function colourScale({ colouring, scale }: Drawn): Pick<PlotOptions, 'color'> {
   if (colouring === undefined) return {};
   if (colouring.categories !== undefined)
     return {
@@ -113,11 +112,11 @@ export function colourScale({ colouring, isLog }: Bench): Pick<PlotOptions, 'col
         unknown: '#999',
       },
     };
-  const { from, to } = scaleOf(colouring, isLog(colouring.key));
-  const ends = isLog(colouring.key) ? [10 ** from, 10 ** to] : [from, to];
+  const { from, to, isLog } = scale(colouring);
+  const ends = isLog ? [10 ** from, 10 ** to] : [from, to];
   return {
     color: {
-      type: isLog(colouring.key) ? 'log' : 'linear',
+      type: isLog ? 'log' : 'linear',
       domain: ends,
       range: [...RAMP],
       interpolate: 'rgb',

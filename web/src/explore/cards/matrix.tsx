@@ -2,16 +2,15 @@
 import { dot, rectY, text } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
 import { histogramOf } from '../../plots/bins.ts';
-import { scaleOf } from '../../plots/scale.ts';
-import { FAILED, kindOf, type Variable } from '../../plots/variables.ts';
+import { BACKGROUND, FAILED, type Variable } from '../../plots/variables.ts';
 import { figure } from '../../parts/time.tsx';
 import { changeQuery } from '../../router.ts';
 import { VariablesMenu } from '../choices.tsx';
 import { KINDS } from '../colours.ts';
-import { chosenVariables, isNumber, listOf, thinned, type Bench } from '../state.ts';
+import { chosenVariables, isNumber, kindOfRow, listOf, thinned, type Drawn } from '../state.ts';
 import { rankCorrelation } from '../target.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { STYLE } from './marks.ts';
+import { shortened, STYLE } from './marks.ts';
 import { PlotCard, type Size } from './plot.tsx';
 
 const SHOWN = 4;
@@ -32,14 +31,15 @@ function Matrix({ bench, onRemove }: CardProps) {
   const shown = chosenVariables(bench, listOf(bench.query.get('vars')), SHOWN)
     .filter(isNumber)
     .slice(0, MOST);
-  const rows = useMemo(() => thinned(bench.sample, POINTS), [bench.sample]);
-  const fields = useMemo(() => fieldsOf(bench, shown, rows), [bench, shown.map(({ key }) => key).join(), rows]);
+  const { drawn } = bench;
+  const rows = useMemo(() => thinned(drawn.sample, POINTS), [drawn]);
+  const fields = useMemo(() => fieldsOf(drawn, shown, rows), [drawn, shown.map(({ key }) => key).join(), rows]);
   const draw = useCallback(
     ({ width }: Size) => {
       const names = shown.map(({ name }) => name);
       const end = (name: string, which: 0 | 1): string => {
         const it = shown.find((one) => one.name === name)!;
-        return figure(Number(scaleOf(it, bench.isLog(it.key)).value(which).toPrecision(2)));
+        return figure(Number(drawn.scale(it).value(which).toPrecision(2)));
       };
       const unit = (name: string): string => shown.find((it) => it.name === name)!.label;
       const ends = (which: 0 | 1) =>
@@ -56,13 +56,13 @@ function Matrix({ bench, onRemove }: CardProps) {
           domain: names,
           axis: 'top' as const,
           label: null,
-          tickFormat: (it: string) => cut(it, Math.max(4, Math.floor((width - MARGINS) / shown.length / LETTER))),
+          tickFormat: (it: string) => shortened(it, Math.max(4, Math.floor((width - MARGINS) / shown.length / LETTER))),
           padding: 0.04,
         },
         fy: {
           domain: names,
           label: null,
-          tickFormat: (it: string) => cut(unit(it), 24),
+          tickFormat: (it: string) => shortened(unit(it), 24),
           padding: 0.04,
           axis: 'right' as const,
         },
@@ -75,11 +75,9 @@ function Matrix({ bench, onRemove }: CardProps) {
             x: 'x',
             y: 'y',
             r: 1.5,
-            fill: ({ row }: PointPlace) => KINDS[kindOf(bench.status[row]!, isSelected(bench, row))]!,
-            fillOpacity: ({ row }: PointPlace) =>
-              kindOf(bench.status[row]!, isSelected(bench, row)) === 0 ? 0.35 : 0.75,
-            symbol: ({ row }: PointPlace) =>
-              kindOf(bench.status[row]!, isSelected(bench, row)) === FAILED ? 'triangle' : 'circle',
+            fill: ({ row }: PointPlace) => KINDS[kindOfRow(drawn, row)]!,
+            fillOpacity: ({ row }: PointPlace) => (kindOfRow(drawn, row) === BACKGROUND ? 0.35 : 0.75),
+            symbol: ({ row }: PointPlace) => (kindOfRow(drawn, row) === FAILED ? 'triangle' : 'circle'),
           }),
           text(fields.correlations, {
             fx: 'fx',
@@ -97,7 +95,7 @@ function Matrix({ bench, onRemove }: CardProps) {
         color: { type: 'identity' as const },
       };
     },
-    [bench, fields],
+    [drawn, fields],
   );
   return (
     <PlotCard
@@ -123,16 +121,13 @@ function Matrix({ bench, onRemove }: CardProps) {
   );
 }
 
-const isSelected = ({ mask }: Bench, row: number): boolean => mask === undefined || mask[row] === 1;
-const cut = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
-
-function fieldsOf(bench: Bench, shown: readonly Variable[], rows: Uint32Array) {
-  const places = shown.map((it) => scaleOf(it, bench.isLog(it.key)));
+function fieldsOf(drawn: Drawn, shown: readonly Variable[], rows: Uint32Array) {
+  const places = shown.map((it) => drawn.scale(it));
   const points: PointPlace[] = [];
   const bars: (Place & { x1: number; x2: number; y2: number })[] = [];
   const correlations: (Place & { text: string; title: string })[] = [];
   for (const [i, across] of shown.entries()) {
-    const found = histogramOf(across.values, bench.status, bench.mask, bench.isLog(across.key));
+    const found = histogramOf(across.values, drawn.status, drawn.mask, drawn.isLog(across.key));
     const counts = found?.selected ?? new Uint32Array();
     const top = Math.max(1, ...counts);
     for (const [bin, value] of counts.entries())
@@ -152,7 +147,7 @@ function fieldsOf(bench: Bench, shown: readonly Variable[], rows: Uint32Array) {
             points.push({ fx: across.name, fy: up.name, row, x: places[i]!.place(x), y: places[j]!.place(y) });
         }
       if (i > j) {
-        const { value, n } = rankCorrelation(across, up, bench.sample);
+        const { value, n } = rankCorrelation(across, up, drawn.sample);
         correlations.push({
           fx: across.name,
           fy: up.name,

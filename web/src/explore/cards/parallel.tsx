@@ -2,12 +2,12 @@
 import { line, ruleX, text } from '@observablehq/plot';
 import { useCallback, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { brief, count } from '../../parts/time.tsx';
-import { scaleOf, type Scale } from '../../plots/scale.ts';
-import { FAILED, kindOf, readRanges, sampleRuns, SELECTED, BACKGROUND, type Variable } from '../../plots/variables.ts';
+import type { Scale } from '../../plots/scale.ts';
+import { FAILED, readRanges, sampleRuns, SELECTED, BACKGROUND, type Variable } from '../../plots/variables.ts';
 import { changeQuery } from '../../router.ts';
 import { VariablesMenu } from '../choices.tsx';
 import { KINDS } from '../colours.ts';
-import { chosenVariables, listOf, type Bench } from '../state.ts';
+import { chosenVariables, kindOfRow, listOf, type Bench } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
 import { colourScale, STYLE } from './marks.ts';
 import { PlotCard, type Size } from './plot.tsx';
@@ -29,9 +29,10 @@ interface Vertex {
 
 function Parallel({ bench, onRemove }: CardProps) {
   const axes = chosenVariables(bench, listOf(bench.query.get('axes')), SHOWN);
-  const scales = axes.map((it) => scaleOf(it, bench.isLog(it.key)));
+  const { drawn } = bench;
+  const scales = axes.map((it) => drawn.scale(it));
   const ranges = useMemo(() => readRanges(bench.query.get('select')), [bench.query]);
-  const rows = useMemo(() => sampleRuns(bench.status, LINES), [bench.status]);
+  const rows = useMemo(() => sampleRuns(drawn.status, LINES), [drawn.status]);
   const keys = axes.map(({ key }) => key).join();
   const vertices = useMemo(
     () =>
@@ -42,12 +43,11 @@ function Parallel({ bench, onRemove }: CardProps) {
           return { row, axis: it.key, place: Number.isFinite(value) ? scales[at]!.place(value) : Number.NaN };
         }),
       ),
-    [bench, rows, keys],
+    [drawn, rows, keys],
   );
   const draw = useCallback(
     ({ width }: Size) => {
-      const { status, mask, colouring } = bench;
-      const kind = ({ row }: Vertex): number => kindOf(status[row]!, mask === undefined || mask[row] === 1);
+      const { colouring } = drawn;
       const ends = ([0, 1] as const).flatMap((place) =>
         axes.flatMap((it, at) =>
           it.categories === undefined && width / axes.length > LEAST_ROOM
@@ -57,7 +57,7 @@ function Parallel({ bench, onRemove }: CardProps) {
       );
       return {
         ...STYLE,
-        ...colourScale(bench),
+        ...colourScale(drawn),
         marginTop: PLOT.top,
         marginBottom: PLOT.bottom,
         marginLeft: PLOT.side,
@@ -76,7 +76,7 @@ function Parallel({ bench, onRemove }: CardProps) {
         marks: [
           ...[BACKGROUND, SELECTED, FAILED].map((it) =>
             line(
-              vertices.filter((one) => kind(one) === it),
+              vertices.filter(({ row }) => kindOfRow(drawn, row) === it),
               {
                 x: 'axis',
                 y: 'place',
@@ -103,7 +103,7 @@ function Parallel({ bench, onRemove }: CardProps) {
         ],
       };
     },
-    [bench, vertices],
+    [drawn, vertices],
   );
   return (
     <PlotCard

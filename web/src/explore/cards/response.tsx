@@ -8,12 +8,13 @@ import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts'
 import { PairChoice } from './pair.tsx';
 import { PlotCard, type Size, type Zoom } from './plot.tsx';
 import { medianCourse } from './running-median.ts';
-import { outcomeOf, pointsOf, pointsNote } from './points.ts';
+import { pairRows, pointsNote, pointsOf } from './points.ts';
 
 function Response({ bench, onRemove }: CardProps) {
   const across = focused(bench)!;
   const up = upOf(bench, across.key)!;
-  const rows = useMemo(() => pointsOf(bench), [bench.sample]);
+  const { drawn } = bench;
+  const rows = useMemo(() => pointsOf(drawn), [drawn]);
   const course = useMemo(
     () => (isNumber(across) && isNumber(up) ? medianCourse(across.values, up.values, bench.mask) : []),
     [across, up, bench.mask],
@@ -21,16 +22,16 @@ function Response({ bench, onRemove }: CardProps) {
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
       ...STYLE,
-      ...colourScale(bench),
-      x: axisOf(bench, across, zoom.x),
-      y: axisOf(bench, up, zoom.y, 5),
+      ...colourScale(drawn),
+      x: axisOf(drawn, across, zoom.x),
+      y: axisOf(drawn, up, zoom.y, 5),
       marks: [
-        ...pointMarks(bench, across, up, rows),
+        ...pointMarks(drawn, across, up, rows),
         line(course, { x: '0', y: '1', stroke: 'var(--text)', strokeWidth: 2, clip: true }),
-        pointerMark(bench, across, up, rows),
+        pointerMark(drawn, across, up, rows),
       ],
     }),
-    [bench, across, up, rows, course],
+    [drawn, across, up, rows, course],
   );
   return (
     <PlotCard
@@ -40,15 +41,7 @@ function Response({ bench, onRemove }: CardProps) {
       aside={<PairChoice bench={bench} across={across} up={up} />}
       note={`${pointsNote(rows, bench)}${course.length > 0 ? ` Line: running median of ${count(course[0]![2])} neighbours.` : ''}`}
       draw={draw}
-      rows={() => ({
-        columns: ['run', across.label, up.label, 'outcome'],
-        rows: Array.from(rows, (row) => [
-          bench.table.runAt(row),
-          across.values[row]!,
-          up.values[row]!,
-          outcomeOf(bench, row),
-        ]),
-      })}
+      rows={() => pairRows(bench, across, up, rows)}
       python={`response(${JSON.stringify(across.name)}, ${JSON.stringify(up.name)})`}
       brush={{ x: across, y: up }}
       onRemove={onRemove}

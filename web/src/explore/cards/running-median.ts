@@ -1,5 +1,8 @@
 /** The running median of one variable along another. Pure. */
 
+import { sortedQuantile } from '../../../../src/analysis/numeric/quantile.ts';
+import { isSelected } from '../../plots/variables.ts';
+
 /** Least number of values in a window, and points of the course. */
 const LEAST = 11;
 const POINTS = 60;
@@ -14,7 +17,7 @@ export function medianCourse(
   mask: Uint8Array | undefined,
 ): [across: number, median: number, width: number][] {
   const rows = Uint32Array.from(across.keys()).filter(
-    (row) => (mask === undefined || mask[row] === 1) && Number.isFinite(across[row]) && Number.isFinite(up[row]),
+    (row) => isSelected(mask, row) && Number.isFinite(across[row]) && Number.isFinite(up[row]),
   );
   if (rows.length < 2 * LEAST) return [];
   rows.sort((a, b) => across[a]! - across[b]!);
@@ -28,7 +31,5 @@ export function medianCourse(
 }
 
 function medianOf(values: Float64Array, rows: Uint32Array): number {
-  const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
+  return sortedQuantile(Float64Array.from(rows, (row) => values[row]!).sort(), 0.5);
 }

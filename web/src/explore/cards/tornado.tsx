@@ -3,7 +3,7 @@ import { barX, ruleX, text } from '@observablehq/plot';
 import { useCallback } from 'react';
 import type { Relevance } from '../target.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { LABEL, STYLE } from './marks.ts';
+import { LABEL, shortened, STYLE } from './marks.ts';
 import { PlotCard } from './plot.tsx';
 
 /** Bars for which the card has room. */
@@ -23,7 +23,7 @@ function Tornado({ bench, onRemove }: CardProps) {
       marginLeft: 130,
       marginTop: 6,
       x: { ...LABEL, label: bench.measure, domain: [-1.15, 1.15], grid: true, ticks: 5 },
-      y: { label: null, domain: shown.map(({ name }) => name), tickFormat: (name: string) => cut(name) },
+      y: { label: null, domain: shown.map(({ name }) => name), tickFormat: (name: string) => shortened(name, 19) },
       marks: [
         barX(shown, {
           x: 'value',
@@ -71,8 +71,6 @@ function Tornado({ bench, onRemove }: CardProps) {
     />
   );
 }
-
-const cut = (name: string): string => (name.length > 19 ? `${name.slice(0, 18)}…` : name);
 
 export const tornado: CardKind = {
   name: 'tornado',
