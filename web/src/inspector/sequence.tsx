@@ -1,5 +1,5 @@
 /** The sequence diagram of a story: a lane of bars for each actor, an arrow for each message, the axis in ms after the first event. */
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { go } from '../router.ts';
 import { arrowsOf, msTicks, placeLabels, wholeSpan, zoomed, type Bar, type RowName, type Span } from './lanes.ts';
 import type { StoryEvent } from './story.ts';
@@ -29,15 +29,20 @@ const ROW = 40;
 const BAR = 20;
 const AXIS = 22;
 const CHARACTER = 6.6;
+const LEAST_WIDTH = 240;
 
 export function Sequence({ rows, bars, events, at, onMove }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(900);
+  const [width, setWidth] = useState(LEAST_WIDTH);
   const [chosen, setChosen] = useState<Span>();
   const left = width < 600 ? 84 : 150;
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(240, entry?.contentRect.width ?? 900)));
-    observer.observe(frame.current!);
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    // Before the first picture too, which the observer is too late for.
+    const measure = (): void => setWidth(Math.max(LEAST_WIDTH, element.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
   const whole = useMemo(() => wholeSpan(events, bars), [events, bars]);
