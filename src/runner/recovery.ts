@@ -1,6 +1,7 @@
 /** Recovery of a runner at its start: ends the processes of a former runner under its id, and finds its outcomes. */
 import { sleep } from '../base/clock.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
+import { removePlace } from './attempt/extraction/parent-runs.ts';
 import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './processes/process-scope.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
@@ -15,6 +16,7 @@ type Site = Pick<ExecutionSite, 'clock' | 'log' | 'waits' | 'processes' | 'conta
 
 const LEFTOVERS_LOOK_MS = 20;
 const TELEMETRY_DEADLINE_MS = 60_000;
+const COPIES_DEADLINE_MS = 60_000;
 
 /** Resolves when the former processes are dead, or survive SIGKILL, with the outcomes that are not delivered. */
 export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> {
@@ -34,6 +36,8 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
       const which = survivors.map(describeProcess).join(', ');
       log.error(`processes of a former runner process survive SIGKILL: ${which}`, { job_id, attempt });
     }
+    // The run may be given to another runner next: no later attempt removes its copies here.
+    await removeCopies(record, site);
     if (outcome !== undefined) undelivered.push({ record, outcome });
     else {
       await closeTelemetry(record, site);
@@ -55,6 +59,16 @@ async function removeCgroups({ clock, log, processes }: Site): Promise<void> {
       return;
     }
     await sleep(clock, LEFTOVERS_LOOK_MS);
+  }
+}
+
+/** Removes the copies of files of a finished run that an attempt of an extraction has left. */
+async function removeCopies({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
+  if (directory === '') return;
+  try {
+    await waits.within(COPIES_DEADLINE_MS, 'removing copies of files', removePlace(directory));
+  } catch (error) {
+    log.warn(`copies of files of a finished run could not be removed: ${oneLine(error)}`, { job_id, attempt });
   }
 }
 

@@ -46,7 +46,11 @@ export const parentPlace = (directory: string): ParentPlace => ({
   result: join(`${directory}.parent`, 'result.json'),
 });
 
-/** Removes what attempts at the same run have left in such places. */
+/** Removes the place of an attempt. */
+export const removePlace = (directory: string): Promise<void> =>
+  rm(dirname(parentPlace(directory).files), { recursive: true, force: true });
+
+/** Removes what attempts at the same run have left in such places: those of another runner that shares the output root, too. */
 async function removeLeft(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return [];
@@ -141,9 +145,8 @@ export class ParentRuns {
     make: (place: ParentPlace) => Promise<Omit<ParentRun, 'close'> | Gone>,
   ): Promise<ParentRun | Gone> {
     const place = parentPlace(directory);
-    const close = (): Promise<void> => rm(dirname(place.files), { recursive: true, force: true }).catch(() => {});
+    const close = (): Promise<void> => removePlace(directory).catch(() => {});
     try {
-      // A runner that was killed has left those of its attempt.
       await removeLeft(dirname(directory));
       const made = await make(place);
       if (!('gone' in made)) return { ...made, close };
