@@ -1,4 +1,5 @@
 /** A study of rare events in a real browser: its answer while it waits, runs, has ended with and without an estimate, and cannot be read. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { BatchSubmission, Uuid } from '../../../src/contract/types.ts';
@@ -170,6 +171,34 @@ describe('web: the probability of a rare violation', () => {
     const { coordinator } = suite.web;
     const budgets = [(await coordinator.batch(first!)).batch.budget, (await coordinator.batch(second!)).batch.budget];
     expect(budgets).to.deep.equal([1450, 1550]);
+    expect(errors).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('shows the further draws of an extension that is over before the page receives a word of it', async () => {
+    const { coordinator, url } = suite.web;
+    const batch = await submitted('short extension', rareStudy({ limit: 3.5 }));
+    const { page, errors } = await suite.page();
+    let isHeld = false;
+    let reconnect = (): void => {};
+    await page.routeWebSocket(/\/live/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (!isHeld) socket.send(message);
+      });
+      reconnect = () => void socket.close();
+    });
+    await work(sum);
+    await page.goto(`${url}/#/batches/${batch}`);
+    const panel = panelOf(page);
+    await panel.getByText('Ended: confirmed.', { exact: true }).waitFor();
+    await panel.getByRole('img', { name: /over 200 confirming runs/ }).waitFor();
+    isHeld = true;
+    await coordinator.extendBatch(batch, { runs: 100 });
+    while ((await coordinator.batch(batch)).batch.status !== 'Completed') await sleep(10);
+    isHeld = false;
+    reconnect();
+    await panel.getByRole('img', { name: /over 300 confirming runs/ }).waitFor();
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

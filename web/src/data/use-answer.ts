@@ -1,7 +1,7 @@
 /** Answers about a study: waited for while they are computed, and asked again while the study runs. */
 import type { BatchStatusResponse } from '../../../src/contract/types.ts';
 import { request, useLoaded, type Loaded } from './api.ts';
-import { useRefresh } from './use-refresh.ts';
+import { useStudyVersion } from './use-refresh.ts';
 
 /** Asks until the answer is there. Only an answer that is still being computed says when to come back. */
 export async function answerTo<T>(path: string, signal: AbortSignal): Promise<T> {
@@ -23,7 +23,7 @@ export function useAnswer<T>(
   mayChange = false,
 ): Loaded<T> {
   const batch = study?.batch;
-  const round = useRefresh(mayChange || batch?.status === 'Pending' || batch?.status === 'Running');
+  const version = useStudyVersion(batch, mayChange);
   const path = question === undefined || batch === undefined ? undefined : `/batches/${batch.id}/${question}`;
-  return useLoaded<T>(path, `${batch?.status} ${round}`, answerTo);
+  return useLoaded<T>(path, version, answerTo);
 }

@@ -2,12 +2,11 @@
 import type { BatchStatusResponse, CodeVersion, CodeVersionList } from '../../../src/contract/types.ts';
 import { shortCode } from '../../../src/domain/code-name.ts';
 import { useRequest } from '../data/api.ts';
-import { useRefresh } from '../data/use-refresh.ts';
-import { isOpen } from '../parts/progress.ts';
+import { useStudyVersion } from '../data/use-refresh.ts';
 
 export function CodeLine({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  const round = useRefresh(isOpen(batch));
-  const { data = [] } = useRequest<CodeVersionList>(`/batches/${batch.id}/code-versions`, `${batch.status} ${round}`);
+  const version = useStudyVersion(batch);
+  const { data = [] } = useRequest<CodeVersionList>(`/batches/${batch.id}/code-versions`, version);
   const [first, ...others] = data;
   if (first === undefined) return null;
   if (others.length > 0) {

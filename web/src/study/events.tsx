@@ -1,7 +1,7 @@
 /** The history of a study as a whole: pauses, releases, canary runs, cancellation. */
 import type { BatchHistory, BatchStatusResponse } from '../../../src/contract/types.ts';
 import { useRequest } from '../data/api.ts';
-import { useRefresh } from '../data/use-refresh.ts';
+import { useStudyVersion } from '../data/use-refresh.ts';
 import { Panel } from '../parts/common.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -10,8 +10,8 @@ import { Time } from '../parts/time.tsx';
 const changed = (after: BatchHistory['events'][number]['after']): string => Object.keys(after ?? {}).join(', ');
 
 export function BatchEvents({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  const round = useRefresh(batch.status === 'Pending' || batch.status === 'Running');
-  const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, `${batch.status} ${round}`);
+  const version = useStudyVersion(batch);
+  const { data } = useRequest<BatchHistory>(`/batches/${batch.id}/history`, version);
   if (data === undefined) return null;
   const hasActors = data.events.some(({ by }) => by !== undefined);
   return (

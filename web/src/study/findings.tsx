@@ -2,19 +2,18 @@
 import { useState, type ReactNode } from 'react';
 import type { BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useRefresh } from '../data/use-refresh.ts';
+import { useStudyVersion } from '../data/use-refresh.ts';
 import { Act, Command, Failure, sentenceOf } from '../parts/common.tsx';
 import { here } from '../parts/here.ts';
 import { hrefOf } from '../router.ts';
-import { isOpen } from '../parts/progress.ts';
 
 const SHOWN: readonly Finding['severity'][] = ['doubtful', 'blocked', 'warning'];
 
 /** The findings of a study, asked again every few seconds while it is open. */
 export function useFindings({ batch }: BatchStatusResponse): { findings: readonly Finding[]; again: () => void } {
-  const round = useRefresh(isOpen(batch));
+  const version = useStudyVersion(batch);
   const [asked, setAsked] = useState(0);
-  const { data = [] } = useRequest<Finding[]>(`/batches/${batch.id}/findings`, `${batch.status} ${round} ${asked}`);
+  const { data = [] } = useRequest<Finding[]>(`/batches/${batch.id}/findings`, `${version} ${asked}`);
   return { findings: data, again: () => setAsked((it) => it + 1) };
 }
 
