@@ -10,11 +10,20 @@ type Unsaid = 'sentence' | 'configuration_changes' | 'configuration_changes_omit
 
 /** `paired: mass differs, 7 of 8 inputs equal; 300 pairs: 12 runs broke, 3 mended (McNemar p = 0.035); 250 of 300 runs identical in all outputs; ...`. */
 export function pairedSentence(answer: Omit<PairedComparison, Unsaid>): string {
-  const { pairing, pairs, flips, identical_runs, outputs } = answer;
+  return `paired: ${inputsSaid(answer.pairing)}; ${pairsSentence(answer, 'runs')}`;
+}
+
+/** The part about pairs. `unit`: a word for both members of a pair, `runs` or `samples`; `failing`: the chosen failing runs, where they are not the failed ones. */
+export function pairsSentence(
+  { pairs, flips, identical_runs, outputs }: Pick<PairedComparison, 'pairs' | 'flips' | 'identical_runs' | 'outputs'>,
+  unit: string,
+  failing?: string,
+): string {
   const changed = outputs.filter((it) => it.p_holm !== null && it.p_holm < NOTABLE).map((it) => it.name);
-  const runs = `${flips.broke.length} runs broke, ${flips.mended.length} mended (McNemar p = ${shortP(flips.mcnemar_p)})`;
-  const same = `${identical_runs} of ${pairs} runs identical in all outputs`;
-  return `paired: ${inputsSaid(pairing)}; ${pairs} pairs: ${runs}; ${same}; ${differing(changed)}`;
+  const by = failing === undefined ? '' : `failing: ${failing}; `;
+  const flipped = `${flips.broke.length} ${unit} broke, ${flips.mended.length} mended (${by}McNemar p = ${shortP(flips.mcnemar_p)})`;
+  const same = `${identical_runs} of ${pairs} ${unit} identical in all outputs`;
+  return `${pairs} pairs: ${flipped}; ${same}; ${differing(changed)}`;
 }
 
 /** `mass differs, 7 of 8 inputs equal`, or `all 8 inputs equal`. */

@@ -5,8 +5,9 @@
 import { plural } from '../../domain/plural.ts';
 import { type Cells, scenarioText } from '../../domain/scenarios/cells.ts';
 import type { Requirement, StudyComparison } from '../../contract/types.ts';
-import { failingGroups } from '../attribution/failing-groups.ts';
+import { FAILED, failingGroups } from '../attribution/failing-groups.ts';
 import { comparePairs } from '../compare/compare.ts';
+import { pairsSentence } from '../compare/sentence.ts';
 import { completedValues } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import { groupTables, rowsOfCells } from '../table/cell-tables.ts';
@@ -83,7 +84,7 @@ export function compareLevels(table: RunTable, request: LevelRequest): StudyComp
     histories: [],
     ...found,
     levels: { axis, before: names[0], after: names[1], cells: pairs.length, cells_left_out: alone },
-    sentence: `${axis}=${names[1]} minus ${axis}=${names[0]}, by sample${cellsText}; ${found.sentence.replace(/^paired: [^;]*; /, '')}`,
+    sentence: `${axis}=${names[1]} minus ${axis}=${names[0]}, by sample${cellsText}; ${pairsSentence(found, 'samples', failing === FAILED ? undefined : failing)}`,
     warnings: [
       ...epistemicWarnings(table),
       ...header.warnings,

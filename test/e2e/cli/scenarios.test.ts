@@ -93,7 +93,7 @@ describe('cli: scenarios', () => {
       return text.split('\n').filter((line) => /^(broke|mended)/.test(line));
     };
     // The last sample of a storm with a bias of 1 has 3 + 10 + 1.
-    expect(await flips('--failing', 'outputs.y > 13.5 and outputs.y < 15')).to.deep.equal(['broke: runs 3']);
+    expect(await flips('--failing', 'outputs.y > 13.5 and outputs.y < 15')).to.deep.equal(['broke: samples 3']);
     expect(await flips('--failing', 'outputs.y > 99')).to.deep.equal([]);
     const range = async (confidence: string): Promise<[number, number]> => {
       const asked = ['--level', 'wind:calm', '--with', 'wind:storm', '--confidence', confidence, '-o', 'json'];

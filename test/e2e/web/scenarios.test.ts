@@ -41,6 +41,10 @@ describe('web: scenarios', () => {
       skip: [{ site: 'south', wind: 'storm' }],
     };
     submission.outputs = { speed: { units: 'm/s' } };
+    submission.requirements = [
+      { name: 'low', output: 'speed', condition: '< 11.5', probability: 0.5 },
+      { name: 'crashed', output: 'speed', condition: '< 3', probability: 0.5 },
+    ];
     const { batch_id } = await suite.web.coordinator.submit(submission);
     const outcome = ({ job }: { job: { run_config: { metadata: Record<string, any> } } }): Outcome => {
       const { sample, scenario } = job.run_config.metadata as { sample: number; scenario: Record<string, string> };
@@ -75,6 +79,19 @@ describe('web: scenarios', () => {
     await panel.getByLabel('before').selectOption('breeze');
     await panel.getByText(/^wind=calm minus wind=breeze, by sample, averaged over 2 pairs/).waitFor();
     expect(await panel.getByLabel('after').locator('option').allTextContents()).to.deep.equal(['calm', 'storm']);
+    await panel.getByLabel('Axis').selectOption('wind');
+    await panel.getByText(/12 pairs: 0 samples broke, 0 mended \(McNemar p = 1\)/).waitFor();
+    const failing = panel.getByLabel('failing');
+    expect(await failing.locator('option').allTextContents()).to.deep.equal(['failed runs', 'requirement low']);
+    await failing.selectOption('low');
+    // Calm samples are at most 11; from sample 7 on a storm makes 12 and more.
+    await panel.getByText(/12 pairs: 5 samples broke, 0 mended \(failing: low; McNemar p = 0\.063\)/).waitFor();
+    await panel.getByLabel('Axis').selectOption('site');
+    await panel
+      .getByText(/^site=south minus site=north.*12 pairs: 0 samples broke, 0 mended \(failing: low;/)
+      .waitFor();
+    await failing.selectOption('failed runs');
+    await panel.getByText(/^site=south minus site=north.*12 pairs: 0 samples broke, 0 mended \(McNemar/).waitFor();
     expect(errors).to.deep.equal([]);
   });
 
@@ -168,6 +185,11 @@ describe('web: scenarios', () => {
     await page.getByLabel(/^levels/).fill('3');
     await page.getByText('9 cells (3 skipped), 60 runs in each: 540 runs.').waitFor();
     await page.getByText('Those of all cells together.').waitFor();
+    for (const width of [390, 820, 1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      const inner = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(inner, `${width}`).to.be.at.most(width);
+    }
     await page.getByRole('button', { name: 'Submit 540 runs' }).click();
     await page.getByRole('heading', { name: 'by cells' }).waitFor();
     const id = /batches\/([0-9a-f-]+)/.exec(page.url())![1]!;

@@ -1,5 +1,6 @@
 /** Two levels of an axis of scenarios compared: each output with the mean of the differences of its samples, and their interval. */
 import { useMemo, useState } from 'react';
+import { RUN_CLASSES } from '../../../src/analysis/table/run-class.ts';
 import type { BatchStatusResponse, BatchSubmission, StudyComparison } from '../../../src/contract/types.ts';
 import { type Axis, axesOfStudy } from '../../../src/domain/scenarios/cells.ts';
 import { Difference, pText, type Paired } from '../compare/outputs.tsx';
@@ -23,19 +24,29 @@ interface Chosen {
   after: string;
 }
 
+/** The choice of failing runs that needs no requirement, as the question names it. */
+const FAILED = 'failed';
+
+/** True for a name that the question reads as a class of runs, not as a requirement. */
+const isClass = (name: string): boolean => name === FAILED || RUN_CLASSES.some((it) => it === name);
+
 const endsOf = (axis: Axis): Chosen => ({ axis, before: axis.levels[0]!, after: axis.levels.at(-1)! });
 
 export function LevelDifferences({ progress, submission }: Props) {
   const axes = useMemo(() => axesOfStudy(submission.config).filter((it) => it.levels.length > 1), [submission]);
   const [chosen, setChosen] = useState<Chosen>();
+  const [failing, setFailing] = useState(FAILED);
   const [first] = axes;
   const pair = chosen ?? (first === undefined ? undefined : endsOf(first));
   if (pair === undefined || endedOf(progress) === 0) return null;
   return (
     <Panel title="Differences between two levels">
       <div className="stack tight">
-        <Choice axes={axes} pair={pair} onChoose={setChosen} />
-        <Answer progress={progress} submission={submission} pair={pair} />
+        <div className="row level-choice">
+          <Choice axes={axes} pair={pair} onChoose={setChosen} />
+          <Failing submission={submission} value={failing} onChange={setFailing} />
+        </div>
+        <Answer progress={progress} submission={submission} pair={pair} failing={failing} />
       </div>
     </Panel>
   );
@@ -45,7 +56,7 @@ function Choice({ axes, pair, onChoose }: { axes: readonly Axis[]; pair: Chosen;
   const { axis, before, after } = pair;
   const of = (name: string): Axis => axes.find((it) => it.name === name)!;
   return (
-    <div className="row level-choice">
+    <>
       <Select
         label="Axis"
         value={axis.name}
@@ -67,7 +78,32 @@ function Choice({ axes, pair, onChoose }: { axes: readonly Axis[]; pair: Chosen;
       <button type="button" onClick={() => onChoose({ axis, before: after, after: before })}>
         Swap
       </button>
-    </div>
+    </>
+  );
+}
+
+interface FailingProps {
+  submission: BatchSubmission;
+  value: string;
+  onChange: (to: string) => void;
+}
+
+/** The choice of the runs that count as failing: those that failed, or those that do not pass a requirement. */
+function Failing({ submission, value, onChange }: FailingProps) {
+  const names = (submission.requirements ?? []).map(({ name }) => name).filter((it) => !isClass(it));
+  if (names.length === 0) return null;
+  return (
+    <label className="row small">
+      failing
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value={FAILED}>failed runs</option>
+        {names.map((it) => (
+          <option key={it} value={it}>
+            requirement {it}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -91,8 +127,10 @@ function Select({ label, value, options, onChange }: SelectProps) {
   );
 }
 
-function Answer({ progress, submission, pair: { axis, before, after } }: Props & { pair: Chosen }) {
-  const parameters = new URLSearchParams({ level: `${axis.name}:${before}`, with: `${axis.name}:${after}` });
+function Answer({ progress, submission, pair, failing }: Props & { pair: Chosen; failing: string }) {
+  const { axis, before, after } = pair;
+  const levels = { level: `${axis.name}:${before}`, with: `${axis.name}:${after}` };
+  const parameters = new URLSearchParams({ ...levels, ...(failing === FAILED ? {} : { failing }) });
   const { data, error } = useAnswer<StudyComparison>(progress, `compare?${parameters}`);
   if (error !== undefined) return <Failure what="The levels could not be compared." detail={error.message} />;
   // The answer about the levels chosen before stays until the new one comes: it says which they are.

@@ -156,8 +156,7 @@ export function comparisonLines(answer: StudyComparison, options: TableOptions):
     ...limitLines(answer.with, ['runs-left-out']).map((it) => `after: ${it}`),
     ...changes,
     ...(more > 0 ? [`and ${more} more changes of the configuration`] : []),
-    ...(answer.paired ? flipLines('broke', answer.flips.broke) : []),
-    ...(answer.paired ? flipLines('mended', answer.flips.mended) : []),
+    ...(answer.paired ? flipLines(answer) : []),
     ...historyLines(answer),
     '',
     differencesTable(answer, options),
@@ -174,10 +173,15 @@ function historyLines({ batch_id: before, with: after, histories }: StudyCompari
   ];
 }
 
-function flipLines(name: string, runIds: readonly number[]): string[] {
-  if (runIds.length === 0) return [];
-  const more = runIds.length > 20 ? ` and ${runIds.length - 20} more` : '';
-  return [`${name}: runs ${runIds.slice(0, 20).join(', ')}${more}`];
+/** Of two levels, flips are numbers of samples. */
+function flipLines({ flips, levels }: Extract<StudyComparison, { paired: true }>): string[] {
+  const unit = levels === undefined ? 'runs' : 'samples';
+  return (['broke', 'mended'] as const).flatMap((name) => {
+    const ids = flips[name];
+    if (ids.length === 0) return [];
+    const more = ids.length > 20 ? ` and ${ids.length - 20} more` : '';
+    return [`${name}: ${unit} ${ids.slice(0, 20).join(', ')}${more}`];
+  });
 }
 
 const OUTPUT: Column = { name: 'output' };
