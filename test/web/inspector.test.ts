@@ -112,9 +112,10 @@ describe('web/inspector', () => {
       event('FAIL', 3, { to: 'Failed', event: { type: 'FAIL', attempt: 2 } }),
       event('CANCEL', 4, { result: 'refused', to: 'Failed' }),
     ];
-    expect([opening(events, undefined), opening(events, 1), opening(events.slice(0, 1), undefined)]).to.deep.equal([
-      2, 1, 0,
-    ]);
+    expect([opening(events), opening(events, 1), opening(events.slice(0, 1))]).to.deep.equal([2, 1, 0]);
+    // A heartbeat of the runner does not move a page about a run.
+    const later = [event('COMPLETE', 1), event('HEARTBEAT', 2, { lane: { kind: 'runner', id: 'b' } })];
+    expect([opening(later, undefined, lane), opening(later)]).to.deep.equal([0, 1]);
     expect([nextError(events, 1), nextError(events, 3), nextError(events.slice(0, 1), 0)]).to.deep.equal([
       2,
       1,

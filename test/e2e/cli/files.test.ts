@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from '../../support/pool.ts';
 import { simbatch, type Outcome } from '../../support/program.ts';
 import { jobId } from '../../../src/domain/ids.ts';
@@ -113,6 +114,11 @@ describe('cli: files of runs', () => {
 
   it('says which files were not copied when their runner is gone', async () => {
     await pool.site.stop();
+    const isOffline = async (): Promise<boolean> => {
+      const [runner] = (await pool.client.runners()).runners;
+      return runner?.status === 'Offline';
+    };
+    while (!(await isOffline())) await sleep(20);
     const { code, stderr } = await command('fetch', 'latest', '0', '--to', folder());
     expect(code).to.equal(75);
     expect(stderr)

@@ -35,7 +35,7 @@ export function Inspector({ head, rows, bars, events: live, actors, since, attem
   const [held, setHeld] = useState<readonly StoryEvent[]>();
   const [follows, setFollows] = useState(false);
   const events = held ?? live;
-  const first = follows ? events.length - 1 : opening(events, attempt);
+  const first = follows ? events.length - 1 : opening(events, attempt, actors[0]?.lane);
   const at = Math.min(position ?? first, events.length - 1);
   const move = useCallback((to: number | undefined) => {
     setPosition(to);

@@ -127,14 +127,19 @@ export function nextError(events: readonly StoryEvent[], at: number): number | u
   return found === -1 ? undefined : found;
 }
 
-/** The position that the page opens at: the end of the attempt; or the last failure that was taken; or the latest event. */
-export function opening(events: readonly StoryEvent[], attempt: number | undefined): number {
+/**
+ * The position that the page opens at: the end of the attempt; or the last failure that was taken; or the latest event of the
+ * subject, not that of another lane; or the latest of all.
+ */
+export function opening(events: readonly StoryEvent[], attempt: number | undefined, subject: Lane | undefined): number {
   const ofAttempt = events.findLastIndex(
     (it) => it.result === 'taken' && it.event !== undefined && (it.event as { attempt?: number }).attempt === attempt,
   );
   if (attempt !== undefined && ofAttempt !== -1) return ofAttempt;
   const failure = events.findLastIndex((it) => it.result === 'taken' && isError(it));
-  return failure === -1 ? events.length - 1 : failure;
+  if (failure !== -1) return failure;
+  const own = subject === undefined ? -1 : events.findLastIndex((it) => sameLane(it.lane, subject));
+  return own === -1 ? events.length - 1 : own;
 }
 
 /** A row of the log: one event, or equal ones in a row. */

@@ -10,6 +10,7 @@ import { changeQuery, hrefOf } from '../router.ts';
 import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
 import { WaitingSince } from '../rounds/waiting.tsx';
 import { CancelBatch } from '../study/cancel-study.tsx';
+import { TickedBar } from './ticked-bar.tsx';
 
 /** Rows whose verdicts and findings are read: more are not on a screen. */
 const READ = 40;
@@ -58,6 +59,12 @@ export function sorted(studies: readonly BatchStatusResponse[], sort: string): r
 export function StudyTable({ studies, sort }: { studies: readonly BatchStatusResponse[]; sort: string }) {
   const [asked, setAsked] = useState<Batch>();
   const [failure, setFailure] = useState<string>();
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
+  const tick = (id: string): void => {
+    const next = new Set(ticked);
+    if (!next.delete(id)) next.add(id);
+    setTicked(next);
+  };
   const hasOwners = studies.some(({ batch }) => batch.owner !== undefined);
   const cancel = (batch: Batch, reason: string | undefined): void => {
     setFailure(undefined);
@@ -68,6 +75,10 @@ export function StudyTable({ studies, sort }: { studies: readonly BatchStatusRes
   return (
     <>
       <Failure what="The study was not cancelled." detail={failure} />
+      <TickedBar
+        studies={studies.map(({ batch }) => batch).filter(({ id }) => ticked.has(id))}
+        onClear={() => setTicked(new Set())}
+      />
       <div className="scroll" tabIndex={0} role="region" aria-label="Table of studies">
         <table className="cards">
           <thead>
@@ -79,7 +90,15 @@ export function StudyTable({ studies, sort }: { studies: readonly BatchStatusRes
           </thead>
           <tbody>
             {studies.map((it, at) => (
-              <StudyRow key={it.batch.id} progress={it} isRead={at < READ} hasOwners={hasOwners} onCancel={setAsked} />
+              <StudyRow
+                key={it.batch.id}
+                progress={it}
+                isRead={at < READ}
+                hasOwners={hasOwners}
+                isTicked={ticked.has(it.batch.id)}
+                onTick={tick}
+                onCancel={setAsked}
+              />
             ))}
           </tbody>
         </table>
@@ -127,19 +146,29 @@ interface RowProps {
   isRead: boolean;
   /** True when any study of the table has an owner. */
   hasOwners: boolean;
+  isTicked: boolean;
+  onTick: (batchId: string) => void;
   onCancel: (batch: Batch) => void;
 }
 
-function StudyRow({ progress, isRead, hasOwners, onCancel }: RowProps) {
+function StudyRow({ progress, isRead, hasOwners, isTicked, onTick, onCancel }: RowProps) {
   const { batch, jobs_by_status: counts } = progress;
   const isActive = isOpen(batch);
   const failed = counts.Failed + counts.Timeout;
   return (
     <tr>
       <td className="study-name">
-        <a href={hrefOf(['batches', batch.id])}>
-          <strong>{batch.name === '' ? '(no name)' : batch.name}</strong>
-        </a>
+        <div className="row">
+          <input
+            type="checkbox"
+            aria-label={`Tick ${batch.name} to compare it`}
+            checked={isTicked}
+            onChange={() => onTick(batch.id)}
+          />
+          <a href={hrefOf(['batches', batch.id])}>
+            <strong>{batch.name === '' ? '(no name)' : batch.name}</strong>
+          </a>
+        </div>
         <div className="row small">
           <span className="soft mono">{batch.id.slice(0, 13)}</span>
           {Object.entries(batch.labels ?? {}).map(([key, value]) => (

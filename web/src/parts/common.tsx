@@ -109,23 +109,23 @@ export function Panel({
   );
 }
 
-/** A modal dialog with a heading and a button that closes it, as Escape does. */
+/** A modal dialog, or a drawer at the right, with a heading and a button that closes it, as Escape does. */
 export function Dialog({
   title,
   children,
   onClose,
-  wide = false,
+  shape,
 }: {
   title: string;
   children: ReactNode;
   onClose: () => void;
-  wide?: boolean;
+  shape?: 'wide' | 'drawer';
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className={wide ? 'wide-dialog' : undefined} onClose={onClose} aria-labelledby={id}>
+    <dialog ref={dialog} className={shape} onClose={onClose} aria-labelledby={id}>
       <div className="dialog-body">
         <div className="row">
           <h2 id={id} className="grow">

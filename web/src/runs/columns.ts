@@ -86,15 +86,22 @@ export function columnsOf(
 /** Variables of each kind among the columns that are shown without a choice. */
 const SHOWN = 4;
 
+interface Known {
+  distributions: StudyDistributions | undefined;
+  attribution: StudyAttribution | undefined;
+  /** Outputs of the requirements, that of the worst one first. */
+  required: readonly string[];
+  hasFailures: boolean;
+}
+
 /**
- * The keys that are shown without a choice: the inputs that vary, those most associated with failure first, and the main
- * outputs. A constant is never among them.
+ * The keys that are shown without a choice: the main outputs, the output of the worst requirement first of all, so that a
+ * narrow screen shows it; the error where there are errors; and the inputs that vary, those most associated with failure
+ * first. A constant is never among them.
  */
 export function defaultKeys(
   columns: readonly Column[],
-  distributions: StudyDistributions | undefined,
-  attribution: StudyAttribution | undefined,
-  hasFailures: boolean,
+  { distributions, attribution, required, hasFailures }: Known,
 ): string[] {
   const varying = new Set(distributions?.variables.map((it) => `${it.kind === 'parameter' ? 'p' : 'o'}.${it.name}`));
   const isKnown = distributions !== undefined;
@@ -102,14 +109,15 @@ export function defaultKeys(
   const inputs = columns.filter((it) => it.group === 'Parameters' && (!isKnown || varying.has(it.key)));
   const first = [...new Set([...ranked.filter((key) => varying.has(key)), ...inputs.map((it) => it.key)])];
   const outputs = columns.filter((it) => it.group === 'Outputs').map((it) => it.key);
-  const main = outputs.filter((key) => varying.has(key));
+  const judged = required.map((name) => `o.${name}`).filter((key) => outputs.includes(key));
+  const main = [...new Set([...judged, ...outputs.filter((key) => varying.has(key))])];
   return [
     ...PINNED,
     ...ROUND_COLUMNS.map(({ key }) => key),
     ...columns.filter(({ key }) => key.startsWith(AXIS)).map(({ key }) => key),
+    ...(main.length > 0 ? main : outputs).slice(0, SHOWN),
     ...(hasFailures ? ['error'] : []),
     ...first.slice(0, SHOWN),
-    ...(main.length > 0 ? main : outputs).slice(0, SHOWN),
     'runner',
     'took',
   ];

@@ -15,6 +15,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { useRefresh } from '../data/use-refresh.ts';
 import { Empty, Waiting } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
+import { worstFirst } from '../plots/requirement-plot.ts';
 import { readRanges } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { isOpen } from '../parts/progress.ts';
@@ -46,7 +47,12 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
     [summary, submission],
   );
   const all = useMemo(() => columnsOf(submission, distributions, outputs), [submission, distributions, outputs]);
-  const usual = defaultKeys(all, distributions, attribution, failed > 0);
+  const usual = defaultKeys(all, {
+    distributions,
+    attribution,
+    required: worstFirst(progress.requirements ?? []).flatMap(({ output }) => output ?? []),
+    hasFailures: failed > 0,
+  });
   const shown = chosenColumns(all, query.get('columns'), usual);
   const asked = useWhere(query);
   const sort = query.get('sort') ?? 'run';

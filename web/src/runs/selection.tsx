@@ -89,7 +89,7 @@ function SideBySide({
     return values.every((value) => value === null) ? [] : [{ ...it, values, isSame: new Set(values).size === 1 }];
   });
   return (
-    <Dialog title={`Runs ${runs.map((it) => `#${it}`).join(', ')}`} onClose={onClose} wide>
+    <Dialog title={`Runs ${runs.map((it) => `#${it}`).join(', ')}`} onClose={onClose} shape="wide">
       <Failure what="The runs could not be read." detail={error?.message} />
       {data === undefined && error === undefined && <Waiting />}
       {data !== undefined && (

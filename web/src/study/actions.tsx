@@ -194,14 +194,15 @@ export function BatchRelations({ batch }: { batch: Batch }) {
       )}
       {parent !== undefined && (
         <p className="soft">
-          {RELATED[parent.relation]} <BatchLink id={parent.batch_id} />
+          {RELATED[parent.relation]} <BatchLink id={parent.batch_id} />{' '}
+          <CompareLink before={parent.batch_id} after={batch.id} />
         </p>
       )}
       {children.length > 0 && (
         <p className="soft" aria-label="Studies that came of this one">
           {children.map(({ batch_id: id, relation }) => (
             <span key={id}>
-              {NAMES[relation]} <BatchLink id={id} />{' '}
+              {NAMES[relation]} <BatchLink id={id} /> <CompareLink before={batch.id} after={id} />{' '}
             </span>
           ))}
         </p>
@@ -209,6 +210,12 @@ export function BatchRelations({ batch }: { batch: Batch }) {
     </>
   );
 }
+
+const CompareLink = ({ before, after }: { before: string; after: string }) => (
+  <a className="small" href={hrefOf(['batches', before, 'compare'], { with: after })}>
+    compare
+  </a>
+);
 
 const RELATED = {
   extension: 'Extends',

@@ -8,7 +8,7 @@ import { Failure } from '../parts/common.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { clock, count, duration } from '../parts/time.tsx';
-import { hrefOf } from '../router.ts';
+import { changeQuery, hrefOf } from '../router.ts';
 import { askToNotify, notifyPermission } from '../title.ts';
 import { BatchActions, BatchRelations, Labels } from './actions.tsx';
 import { isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
@@ -49,6 +49,9 @@ export function StudyHead({ progress, answer, table }: Props) {
         </div>
         {isOpen(batch) && <NotifyMe />}
         <Export batchId={batch.id} name={batch.name} />
+        <button type="button" onClick={() => changeQuery({ file: 'open' })}>
+          Study file
+        </button>
         <a className="button" href={hrefOf(['inspect', 'batch', batch.id])}>
           Inspect
         </a>

@@ -1,12 +1,12 @@
 /** The page of one study: a short head with its progress, and tabs. */
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
-import type { BatchStatusResponse, Finding, StudyAnswer } from '../../../src/contract/types.ts';
+import type { Batch, BatchStatusResponse, Finding, StudyAnswer } from '../../../src/contract/types.ts';
 import { Compare } from '../compare/page.tsx';
 import type { Need, RunTable } from '../data/run-table.ts';
 import { useBatch, useTableVersion, type BatchView } from '../data/use-batch.ts';
-import { Failure, Waiting } from '../parts/common.tsx';
+import { Dialog, Failure, Waiting } from '../parts/common.tsx';
 import { StatusLegend } from '../parts/status.tsx';
-import { hrefOf } from '../router.ts';
+import { changeQuery, hrefOf } from '../router.ts';
 import { Rounds } from '../rounds/page.tsx';
 import { StudyRuns } from '../runs/page.tsx';
 import { announce } from '../title.ts';
@@ -15,7 +15,6 @@ import { FindingsBanner, useFindings } from './findings.tsx';
 import { StudyHead } from './head.tsx';
 import { Overview } from './overview.tsx';
 import { shareOf } from '../parts/progress.ts';
-
 import { Submission } from './submission.tsx';
 
 const Explore = lazy(() => import('../explore/page.tsx'));
@@ -26,11 +25,10 @@ const TABS = [
   ['rounds', 'Rounds'],
   ['explore', 'Explore'],
   ['compare', 'Compare'],
-  ['study', 'Study'],
 ] as const;
 
 /** Addresses of earlier editions. */
-const OLD_TABS: Readonly<Record<string, string>> = { plots: 'explore' };
+const OLD_TABS: Readonly<Record<string, string>> = { plots: 'explore', study: 'overview' };
 
 const NEEDS: Readonly<Record<string, Need>> = { overview: 'states', explore: 'values' };
 
@@ -42,6 +40,10 @@ interface Props {
 
 export function StudyPage({ batchId, tab: asked, query }: Props) {
   const tab = OLD_TABS[asked] ?? asked;
+  const isOldFile = asked === 'study';
+  useEffect(() => {
+    if (isOldFile) changeQuery({ file: 'open' });
+  }, [isOldFile]);
   const view = useBatch(batchId, NEEDS[tab] ?? 'changes');
   const { progress, error } = view;
   const answer = useStudyAnswer(progress);
@@ -52,8 +54,19 @@ export function StudyPage({ batchId, tab: asked, query }: Props) {
   }, [batchId, progress, answer]);
   if (error !== undefined) return <Failure what="The study could not be read." detail={error} />;
   if (progress === undefined) return <Waiting what="Reading the study" />;
-  return <Study view={view} progress={progress} answer={answer} tab={tab} query={query} />;
+  return (
+    <>
+      <Study view={view} progress={progress} answer={answer} tab={tab} query={query} />
+      {query.has('file') && <StudyFile batchId={batchId} />}
+    </>
+  );
 }
+
+const StudyFile = ({ batchId }: { batchId: string }) => (
+  <Dialog title="The study as submitted" shape="drawer" onClose={() => changeQuery({ file: undefined })}>
+    <Submission batchId={batchId} />
+  </Dialog>
+);
 
 interface StudyProps {
   view: BatchView;
@@ -71,7 +84,7 @@ function Study({ view, progress, answer, tab, query }: StudyProps) {
       <StudyHead progress={progress} answer={answer} table={view.table} />
       <FindingsBanner progress={progress} findings={findings} again={again} />
       <nav className="tabs" aria-label="Parts of the study">
-        {TABS.filter(([name]) => name !== 'rounds' || batch.budget !== undefined).map(([name, title]) => (
+        {TABS.filter(([name]) => isTabOf(name, tab, batch)).map(([name, title]) => (
           <a
             key={name}
             href={hrefOf(['batches', batch.id, name], { select: query.get('select') ?? '' })}
@@ -90,6 +103,10 @@ function Study({ view, progress, answer, tab, query }: StudyProps) {
   );
 }
 
+/** Two studies are compared from the list of studies and from their relations: here the tab is that of the open page. */
+const isTabOf = (name: string, tab: string, { budget }: Batch): boolean =>
+  name === 'compare' ? tab === 'compare' : name !== 'rounds' || budget !== undefined;
+
 function TableFailure({ table }: { table: RunTable }) {
   useTableVersion(table);
   return <Failure what="Not all runs could be read." detail={table.failure} />;
@@ -103,7 +120,6 @@ function tabContent(
 ): ReactNode {
   if (progress === undefined || submission === undefined) return <Waiting what="Reading the study" />;
   if (tab === 'compare') return <Compare progress={progress} query={query} />;
-  if (tab === 'study') return <Submission batchId={progress.batch.id} />;
   if (table === undefined) return <Waiting what="Reading the study" />;
   if (tab === 'runs') return <StudyRuns progress={progress} submission={submission} table={table} query={query} />;
   if (tab === 'rounds') return <Rounds progress={progress} table={table} query={query} />;
