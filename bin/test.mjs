@@ -11,8 +11,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** One coordinator, one runner, one study: the test of real processes that belongs to the quick ones. */
 const SMOKE = 'e2e/whole/first-study.test.ts';
 const isE2e = (file) => file.startsWith('e2e/') && file !== SMOKE;
+/** Tests of more than about 10 s of processor time a file. */
+const isLong = (file) => file.endsWith('.long.test.ts');
 const isNightly = (file) => file.startsWith('night/');
-const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+\.test\.ts$/.test(file);
+const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.test(file);
 
 /**
  * The files of a group, and their order: a process takes the next file when it has finished one, so the folders with the longest
@@ -20,15 +22,15 @@ const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+\.test\.ts$/.test(file)
  */
 const GROUPS = {
   quick: {
-    has: (file) => !isE2e(file) && !isNightly(file),
+    has: (file) => !isE2e(file) && !isLong(file) && !isNightly(file),
     first: ['sim', 'coordinator', 'e2e', 'http'],
     about: 'tests that need nothing but Node',
     command: 'npm test',
   },
   e2e: {
-    has: isE2e,
-    first: ['object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`),
-    about: 'tests that start processes, browsers, servers or compilers',
+    has: (file) => isE2e(file) || isLong(file),
+    first: ['sim', 'coordinator', ...['object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`)],
+    about: 'tests that start processes, browsers, servers or compilers, and the long ones',
     command: 'npm run test:all',
   },
   night: {

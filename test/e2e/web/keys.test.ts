@@ -30,8 +30,13 @@ describe('web: keys and comparison', function () {
   });
 
   it('compares two studies run by run, with their changes', async () => {
-    const { page, errors } = await suite.open(`batches/${older}/compare`);
-    await page.getByLabel(/^Compare version one/).selectOption(newer);
+    const { page, errors } = await suite.open('batches');
+    await page.getByLabel('Tick version two to compare it').check();
+    await page.getByText('1 ticked: two studies are compared').waitFor();
+    await page.getByLabel('Tick version one to compare it').check();
+    // The earlier study is before, in whatever order they were ticked.
+    await page.getByRole('link', { name: 'Compare version one with version two' }).click();
+    await page.getByLabel(/^Compare version one/).waitFor();
     const row = page
       .getByRole('region', { name: 'Outputs of both studies' })
       .getByRole('row')

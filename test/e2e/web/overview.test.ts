@@ -65,6 +65,24 @@ describe('web: overview', () => {
     await page.context().close();
   });
 
+  it('has the file of the study in a drawer over any of its tabs, and at its earlier address', async () => {
+    const { batch_id } = await suite.web.coordinator.submit(descentStudy('drawer', 3));
+    const { page } = await suite.open(`batches/${batch_id}/runs?status=Completed`);
+    await page.getByRole('button', { name: 'Study file' }).click();
+    const drawer = page.getByRole('dialog', { name: 'The study as submitted' });
+    await drawer.getByText('vehicle_mass').first().waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    expect(page.url()).to.match(/runs\?status=Completed$/);
+    await page.goto(`${suite.web.url}/#/batches/${batch_id}/study`);
+    await drawer.getByText('vehicle_mass').first().waitFor();
+    const box = (await drawer.boundingBox())!;
+    expect(Math.round(box.x + box.width), 'at the right').to.equal(page.viewportSize()!.width);
+    await drawer.getByRole('button', { name: 'Close' }).click();
+    await drawer.waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
   it('a blocked study is unblocked by the button of its banner', async () => {
     await suite.web.coordinator.drain('lab-1', 'new disk');
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('waits for lab-1', 20));

@@ -50,6 +50,7 @@ describe('web: table of runs', () => {
     for (let at = 0; at < 9; at += 1)
       study.config.dispersions[`a_${at}`] = { distribution: { type: 'uniform', min: 0, max: 1 }, units: '' };
     study.config.dispersions['a_constant'] = { distribution: { type: 'fixed', value: 1 }, units: '' };
+    study.requirements = [{ name: 'slow', output: 'touchdown_speed', condition: '< 6', probability: 0.9 }];
     batchId = await suite.completed(study);
   });
 
@@ -70,14 +71,18 @@ describe('web: table of runs', () => {
     return texts.filter((it) => it !== '–').map(Number);
   };
 
-  it('shows the inputs most associated with failure and the outputs, never a constant', async () => {
+  it('shows the output of the worst requirement first, the others, errors, and the inputs most associated with failure, never a constant', async () => {
     const { page, errors } = await open();
     await page.getByRole('columnheader', { name: /^gust_speed/ }).waitFor();
     const shown = await headings(page);
     expect(shown.filter((it) => it.startsWith('a_constant') || it.startsWith('vehicle_mass'))).to.deep.equal([]);
-    const variables = shown.slice(shown.indexOf('Error') + 1);
-    expect(variables[0]).to.match(/^(gust_speed|chute_delay)/);
-    expect(variables.some((it) => it.startsWith('miss_distance'))).to.equal(true);
+    expect(shown[shown.indexOf('State') + 1]).to.match(/^touchdown_speed/);
+    const outputs = shown.slice(shown.indexOf('State') + 1, shown.indexOf('Error'));
+    expect(outputs.some((it) => it.startsWith('miss_distance'))).to.equal(true);
+    expect(shown[shown.indexOf('Error') + 1]).to.match(/^(gust_speed|chute_delay)/);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const box = (await page.getByRole('columnheader', { name: /^touchdown_speed/ }).boundingBox())!;
+    expect(box.x + box.width, 'on a phone').to.be.at.most(390);
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

@@ -18,7 +18,7 @@ export const AREAS: readonly Area[] = [
       'coordinator/judgement',
       'analysis/requirements',
       'analysis/questions.test.ts',
-      'coordinator/slices.test.ts',
+      'coordinator/slices.long.test.ts',
     ],
     slow: ['sim/stopping.test.ts'],
   },
@@ -47,7 +47,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'growth',
     sources: ['src/coordinator/studies/growth', 'src/domain/study/growth.ts'],
-    quick: ['coordinator/studies/growth', 'coordinator/studies/run-selection.test.ts', 'coordinator/slices.test.ts'],
+    quick: ['coordinator/studies/growth', 'coordinator/studies/run-selection.test.ts', 'coordinator/slices.long.test.ts'],
     slow: [],
   },
   {
@@ -74,9 +74,9 @@ export const AREAS: readonly Area[] = [
       'coordinator/answers',
       'coordinator/histories',
       'coordinator/reads/study-answer.test.ts',
-      'http/new-question.test.ts',
+      'http/new-question.long.test.ts',
     ],
-    slow: ['coordinator/slices.test.ts', 'analysis/studies.test.ts'],
+    slow: ['coordinator/slices.long.test.ts', 'analysis/studies.test.ts'],
   },
   {
     name: 'histories',
@@ -100,7 +100,7 @@ export const AREAS: readonly Area[] = [
     quick: [
       'analysis/rare',
       'domain/study/rare-event.test.ts',
-      'coordinator/rounds/rare-events.test.ts',
+      'coordinator/rounds/rare-events.long.test.ts',
       'coordinator/rounds/rare-close.test.ts',
     ],
     slow: [],

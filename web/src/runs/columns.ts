@@ -20,7 +20,7 @@ export const PINNED = ['run', 'state'];
 
 const RUN_COLUMNS: readonly Omit<Column, 'group'>[] = [
   { key: 'run', name: 'run_id', title: 'Run', width: 78, kind: 'run' },
-  { key: 'state', name: 'status', title: 'State', width: 112, kind: 'state' },
+  { key: 'state', name: 'status', title: 'State', width: 104, kind: 'state' },
   { key: 'error', name: 'error_message', title: 'Error', width: 330, kind: 'error' },
   { key: 'class', name: 'class', title: 'Class', width: 100, kind: 'text' },
   { key: 'reason', name: 'reason', title: 'Reason', width: 130, kind: 'text' },
