@@ -66,5 +66,8 @@ for (const [design, title, code] of [
         'running',
         'Running: 60 of 60 runs in 2 rounds have ended. It waits for rows: append a round, or close it; 40 of 100 runs are left.',
       ]);
+      const before = { ...evidence, total: 0, counts: { ...evidence.counts, completed: 0, failed: 0, open: 0 } };
+      const begun = { status: 'Running', findings: [], growing: { rounds: 1, budget: 100 } } as const;
+      expect(conclude(before, begun).sentence).to.equal('Running: its first round was appended just now.');
     });
   });

@@ -130,6 +130,8 @@ function sayGrowing(it: Case): string[] {
   const { evidence, ended } = it;
   if (isRare(evidence)) return [evidence.rare!.sentence, ...trouble(it)];
   const { rounds, budget } = it.growing!;
+  // The evidence was read before the round was appended.
+  if (rounds > 0 && evidence.total === 0) return ['its first round was appended just now', ...trouble(it)];
   const of = `${ended} of ${plural(evidence.total, 'run')} in ${plural(rounds, 'round')} have ended`;
   const left = `${budget - evidence.total} of ${plural(budget, 'run')} are left`;
   const waits = evidence.counts.open === 0 ? [`It waits for rows: append a round, or close it; ${left}`] : [];
