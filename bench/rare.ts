@@ -92,7 +92,8 @@ try {
     gpu_available: false,
     supported_simulation_types: [],
   };
-  await coordinator.register({ ...RUNNER, capabilities });
+  // Without heartbeats of its own it is online as long as a round takes on a busy machine.
+  await coordinator.register({ ...RUNNER, capabilities, heartbeat_interval_secs: 60 });
   const rows: Record<string, string | number>[] = [];
   for (let rounds = 1, isOpen = await decided(coordinator, batch, 0); isOpen; rounds += 1) {
     const { decision } = await coordinator.round(batch, rounds - 1);
