@@ -1,4 +1,4 @@
-/** One history of 10^4 runs at 500 times, read to its end in each format, and the longest iteration of the thread of requests meanwhile. */
+/** One history of 10^4 runs at 500 times: its band, the history read to its end in each format, and the longest iteration of the thread of requests meanwhile. */
 import { get } from 'node:http';
 import { withCoordinatorOn, inFolder } from './support/folder.ts';
 import { measure, type Measure } from './support/measure.ts';
@@ -55,10 +55,33 @@ async function longestIterations(folder: string, batchId: Uuid): Promise<Measure
   return lines;
 }
 
+/** Processor time of the band of all runs. Each question has another coverage, so that none is answered from memory. */
+async function bands(folder: string, batchId: Uuid): Promise<Measure[]> {
+  return await withCoordinatorOn(folder, async (coordinator) => {
+    const cpus: number[] = [];
+    const highest = coordinator.watchResident(() => coordinator.ownMb());
+    const before = coordinator.ownMb();
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const cpu = coordinator.cpuSecs();
+      const coverage = 0.9 + round / 1_000;
+      await drain(`${coordinator.url}/batches/${batchId}/band?history=nz_g&coverage=${coverage}&wait=30`);
+      cpus.push(coordinator.cpuSecs() - cpu);
+    }
+    const memory = highest() - before;
+    const what = `band of ${RUNS} runs at ${POINTS} points, processor time of both threads`;
+    return [
+      measure(`${what}: the first question, with the start of the worker and its table`, 's', cpus.slice(0, 1)),
+      measure(`${what}: another coverage`, 's', cpus.slice(1), { atMost: 2 }),
+      measure('memory more', 'MB', [memory], { atMost: 400 }),
+    ];
+  });
+}
+
 export async function run(): Promise<Measure[]> {
   return inFolder(async (folder) => {
     const batchId = await seedHistories(folder, RUNS, POINTS);
     const lines = await longestIterations(folder, batchId);
+    lines.push(...(await bands(folder, batchId)));
     for (const request of REQUESTS) {
       await withCoordinatorOn(folder, async (coordinator) => {
         const url = `${coordinator.url}/batches/${batchId}/histories?name=nz_g&${request}`;

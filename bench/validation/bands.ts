@@ -1,4 +1,5 @@
 /** Simulated coverage of the tolerance band of curves. */
+import { CurveColumns } from '../../src/analysis/band/columns.ts';
 import { CurveCentre, CurveScores, toleranceBand } from '../../src/analysis/band/tolerance.ts';
 import { type CurveRuns, ValuedRows, isEven } from '../../src/analysis/band/curves.ts';
 import { toleranceRank } from '../../src/analysis/outputs/order-statistics.ts';
@@ -107,7 +108,7 @@ function drawn({ values, isCrashed }: Population, size: number, uniform: () => n
 function bandOf({ runs, values }: { runs: CurveRuns; values: Float64Array }) {
   const block = { from: 0, width: POINTS, values };
   const [centre, valued] = [new CurveCentre(runs, POINTS), new ValuedRows(runs)];
-  centre.take(block);
+  for (const column of new CurveColumns(runs).of(block)) centre.take(column);
   valued.take(block);
   const scores = new CurveScores(runs, valued, centre);
   scores.take(block);

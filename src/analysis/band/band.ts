@@ -1,4 +1,5 @@
 /** The band of the curves of runs: statistics at each point, the tolerance band of whole curves, and the curves that leave it most. */
+import { CurveColumns } from './columns.ts';
 import { CurveBlocks, type Curves, ValuedRows } from './curves.ts';
 import type { NoBand } from './no-band.ts';
 import { type PointsRequest, PointStatistics } from './points.ts';
@@ -27,7 +28,7 @@ const OUTLYING = 5;
 
 /**
  * The band of a matrix. It is gone through twice, since scores need the widths of all points; a matrix of up to `most` values is read once.
- * Memory: `most` doubles, one a run and some tens a point.
+ * Memory: `most` doubles, some a run and some tens a point.
  */
 export async function bandOf(curves: Curves, request: BandRequest, most?: number): Promise<CurveBand> {
   const { runs } = curves;
@@ -35,9 +36,12 @@ export async function bandOf(curves: Curves, request: BandRequest, most?: number
   const points = new PointStatistics(runs, curves.points, request);
   const centre = new CurveCentre(runs, curves.points);
   const valued = new ValuedRows(runs);
+  const columns = new CurveColumns(runs);
   for await (const block of blocks) {
-    points.take(block);
-    centre.take(block);
+    for (const column of columns.of(block)) {
+      points.take(column);
+      centre.take(column);
+    }
     valued.take(block);
   }
   const scores = new CurveScores(runs, valued, centre);

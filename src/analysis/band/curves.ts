@@ -63,20 +63,6 @@ export class CurveBlocks {
 /** By the run id alone, and not by any result. */
 export const isEven = (runId: number): boolean => runId % 2 === 0;
 
-/**
- * Collects into `buffer` the values that the given rows have at the place `at` of a block. Returns how many there are.
- * @param rows places of rows, at most as many as `buffer` is long
- */
-export function gather(block: CurveBlock, at: number, rows: Uint32Array, buffer: Float64Array): number {
-  const { values, width } = block;
-  let count = 0;
-  for (let i = 0; i < rows.length; i++) {
-    const value = values[rows[i]! * width + at]!;
-    if (!Number.isNaN(value)) buffer[count++] = value;
-  }
-  return count;
-}
-
 /** The rows that have a value at any point of the blocks that were taken. */
 export class ValuedRows {
   /** 1 for such a row. */

@@ -1,7 +1,8 @@
 /** Statistics of curves at each point: quantiles with their intervals, mean, and the runs with the least and the greatest value. */
 import { sortedQuantile } from '../numeric/quantile.ts';
 import { type Ranks, quantileRanks } from '../outputs/order-statistics.ts';
-import { type CurveBlock, type CurveRuns, gather } from './curves.ts';
+import type { CurveColumn } from './columns.ts';
+import type { CurveRuns } from './curves.ts';
 
 export interface PointsRequest {
   /** Shares in [0, 1]. */
@@ -26,7 +27,7 @@ export interface ExtremeCurve {
   runIds: Int32Array;
 }
 
-/** Takes the blocks of a matrix in any order; the members are complete when all have been taken. Memory: some numbers a point. */
+/** Takes the columns of a matrix in any order; the members are complete when all have been taken. Memory: some numbers a point. */
 export class PointStatistics {
   /** Completed runs that have a value. */
   readonly n: Uint32Array;
@@ -37,40 +38,30 @@ export class PointStatistics {
   readonly least: ExtremeCurve;
   readonly greatest: ExtremeCurve;
   readonly #runs: CurveRuns;
-  readonly #rows: Uint32Array;
   readonly #unknown: number;
-  readonly #buffer: Float64Array;
   readonly #ranks: (n: number) => Ranks[];
 
   constructor(runs: CurveRuns, points: number, { quantiles, confidence }: PointsRequest) {
     const missing = (): Float64Array => new Float64Array(points).fill(Number.NaN);
     const extreme = (): ExtremeCurve => ({ value: missing(), runIds: new Int32Array(points).fill(-1) });
     this.#runs = runs;
-    this.#rows = Uint32Array.from(runs.runIds.keys());
     this.#unknown = runs.unknown.even + runs.unknown.odd;
-    this.#buffer = new Float64Array(this.#rows.length);
     this.#ranks = ranksByCount(quantiles, confidence);
     this.n = new Uint32Array(points);
-    this.ended = new Uint32Array(points).fill(this.#rows.length);
+    this.ended = new Uint32Array(points).fill(runs.runIds.length);
     this.mean = missing();
     this.quantiles = quantiles.map((p) => ({ p, value: missing(), lower: missing(), upper: missing() }));
     this.least = extreme();
     this.greatest = extreme();
   }
 
-  take(block: CurveBlock): void {
-    for (let at = 0; at < block.width; at++) {
-      const count = gather(block, at, this.#rows, this.#buffer);
-      const point = block.from + at;
-      this.n[point] = count;
-      this.ended[point] = this.#rows.length - count;
-      if (count === 0) continue;
-      const values = this.#buffer.subarray(0, count);
-      this.mean[point] = meanOf(values);
-      values.sort();
-      this.#takeQuantiles(point, values);
-      this.#takeExtremes(block, at, values);
-    }
+  take({ point, values, sorted }: CurveColumn): void {
+    this.n[point] = sorted.length;
+    this.ended[point] = values.length - sorted.length;
+    if (sorted.length === 0) return;
+    this.mean[point] = meanOf(values);
+    this.#takeQuantiles(point, sorted);
+    this.#takeExtremes(point, values, sorted);
   }
 
   #takeQuantiles(point: number, sorted: Float64Array): void {
@@ -84,24 +75,26 @@ export class PointStatistics {
     }
   }
 
-  #takeExtremes({ from, width, values }: CurveBlock, at: number, sorted: Float64Array): void {
+  #takeExtremes(point: number, values: Float64Array, sorted: Float64Array): void {
     for (const [curve, value] of [
       [this.least, sorted[0]!],
       [this.greatest, sorted.at(-1)!],
     ] as const) {
-      const row = this.#rows.find((it) => values[it * width + at] === value)!;
-      curve.value[from + at] = value;
-      curve.runIds[from + at] = this.#runs.runIds[row]!;
+      curve.value[point] = value;
+      curve.runIds[point] = this.#runs.runIds[values.indexOf(value)]!;
     }
   }
 }
 
-/** By Welford's update, which neither cancels far from zero nor overflows where the mean does not. */
+/** Of those that are not NaN, by Welford's update, which neither cancels far from zero nor overflows where the mean does not. */
 function meanOf(values: Float64Array): number {
-  let mean = 0;
-  for (let i = 0; i < values.length; i++) {
-    const delta = values[i]! - mean;
-    mean += Number.isFinite(delta) ? delta / (i + 1) : values[i]! / (i + 1) - mean / (i + 1);
+  let [mean, n] = [0, 0];
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    if (Number.isNaN(value)) continue;
+    n++;
+    const delta = value - mean;
+    mean += Number.isFinite(delta) ? delta / n : value / n - mean / n;
   }
   return mean;
 }

@@ -5,6 +5,7 @@ import { interpolate } from '../numeric/statistics.ts';
 import { reusedWarnings, unfinishedWarnings } from '../table/header.ts';
 import type { DrawnTelemetry, RunSamples, Samples } from '../table/drawn-telemetry.ts';
 import { type RunTable, countReused, prefixRuns, runIdOf, runsOf } from '../table/run-table.ts';
+import { CurveColumns } from './columns.ts';
 import { PointStatistics } from './points.ts';
 
 type BandVariable = TelemetryBand['variables'][number];
@@ -78,7 +79,8 @@ function variableOf(name: string, all: readonly RunSamples[], seconds: readonly 
   const points = seconds.length;
   const rows = { runIds: Uint32Array.from(runs.keys()), unknown: { even: 0, odd: 0 } };
   const statistics = new PointStatistics(rows, points, { quantiles: SHARES, confidence: 0.95 });
-  statistics.take({ from: 0, width: points, values: curvesOfVariable(name, runs, seconds) });
+  const block = { from: 0, width: points, values: curvesOfVariable(name, runs, seconds) };
+  for (const column of new CurveColumns(rows).of(block)) statistics.take(column);
   const [p5, median, p95] = statistics.quantiles.map(({ value }) => numbersOrNull(value));
   return { name, runs: runs.length, present: [...statistics.n], p5: p5!, median: median!, p95: p95! };
 }

@@ -6,7 +6,8 @@
  */
 import { sortedQuantile } from '../numeric/quantile.ts';
 import { toleranceRank } from '../outputs/order-statistics.ts';
-import { type CurveBlock, type CurveRuns, type ValuedRows, gather, isEven } from './curves.ts';
+import type { CurveColumn } from './columns.ts';
+import { type CurveBlock, type CurveRuns, type ValuedRows, isEven } from './curves.ts';
 import { type NoBand, emptyHalf, infiniteScores, noCentre, tooFewRuns } from './no-band.ts';
 
 /** The band is given at a point where at least this share of the completed even runs has a value. */
@@ -41,42 +42,31 @@ export interface OutlyingRun {
   score: number;
 }
 
-/** The centre of curves and their spread to both sides, from the even runs. Takes the blocks of a matrix in any order. */
+/** The centre of curves and their spread to both sides, from the even runs. Takes the columns of a matrix in any order. */
 export class CurveCentre {
   /** Medians; NaN where too few even runs have a value, or where the spread is infinite. */
   readonly median: Float64Array;
   readonly #below: Float64Array;
   readonly #above: Float64Array;
-  readonly #rows: Uint32Array;
-  readonly #buffer: Float64Array;
+  /** How many completed even runs there are. */
+  readonly runs: number;
 
-  constructor(runs: CurveRuns, points: number) {
+  constructor({ runIds }: CurveRuns, points: number) {
     this.median = new Float64Array(points).fill(Number.NaN);
     this.#below = new Float64Array(points);
     this.#above = new Float64Array(points);
-    this.#rows = Uint32Array.from(runs.runIds.keys()).filter((row) => isEven(runs.runIds[row]!));
-    this.#buffer = new Float64Array(this.#rows.length);
+    this.runs = runIds.reduce((sum, it) => sum + Number(isEven(it)), 0);
   }
 
-  take(block: CurveBlock): void {
-    for (let at = 0; at < block.width; at++) {
-      const count = gather(block, at, this.#rows, this.#buffer);
-      if (count === 0 || count < LEAST_PRESENT * this.#rows.length) continue;
-      const sorted = this.#buffer.subarray(0, count).sort();
-      const median = sortedQuantile(sorted, 0.5);
-      const below = median - sortedQuantile(sorted, 0.05);
-      const above = sortedQuantile(sorted, 0.95) - median;
-      if (!Number.isFinite(below) || !Number.isFinite(above)) continue;
-      const point = block.from + at;
-      this.median[point] = median;
-      this.#below[point] = below;
-      this.#above[point] = above;
-    }
-  }
-
-  /** How many completed even runs there are. */
-  get runs(): number {
-    return this.#rows.length;
+  take({ point, even }: CurveColumn): void {
+    if (even.length === 0 || even.length < LEAST_PRESENT * this.runs) return;
+    const median = sortedQuantile(even, 0.5);
+    const below = median - sortedQuantile(even, 0.05);
+    const above = sortedQuantile(even, 0.95) - median;
+    if (!Number.isFinite(below) || !Number.isFinite(above)) return;
+    this.median[point] = median;
+    this.#below[point] = below;
+    this.#above[point] = above;
   }
 
   /** Whether the even runs have a point at which the band can be given. */

@@ -33,6 +33,23 @@ describe('analysis/band/points', () => {
     ]);
   });
 
+  it('has -0 before 0, whichever half of the runs has it', async () => {
+    const least: number[][] = [];
+    for (const runs of [
+      [[0], [-0], [0], [0]],
+      [[-0], [0], [0], [0]],
+      [[0], [0], [0], [-0]],
+    ]) {
+      const { quantiles } = await statistics(runs, 1, { quantiles: [0, 1 / 3, 1] });
+      least.push(quantiles.map(({ value }) => value[0]!));
+    }
+    expect(least).to.deep.equal([
+      [-0, 0, 0],
+      [-0, 0, 0],
+      [-0, 0, 0],
+    ]);
+  });
+
   it('has the interval of the median of ten runs between the 2nd and the 9th value', async () => {
     const runs = Array.from({ length: 10 }, (_, i) => [10 * (i + 1)]);
     const [median] = (await statistics(runs, 1, { quantiles: [0.5], confidence: 0.95 })).quantiles;

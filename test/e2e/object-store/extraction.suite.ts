@@ -202,7 +202,7 @@ export async function extractsThroughKills(server: S3Server, runs: number, goneR
     }
     const { extractions } = await client.changes.extractions(batch);
     expect(extractions[0]?.without_files).to.deep.include({ runs: gone.length, run_ids: rangesOf(gone) });
-    const { table } = await client.analysis.tablePage(batch, {});
+    const { table } = await client.analysis.tablePage(batch, { limit: runs });
     for (const row of table.rows) {
       const run = Number(row['run_id']);
       const isKnown = sampled.includes(run) && !gone.includes(run);

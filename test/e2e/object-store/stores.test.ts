@@ -24,6 +24,9 @@ import {
   uploadsAndReads,
 } from './uploads.suite.ts';
 
+/** Finished runs of the extraction that is killed; a tenth, at most ten, lose their files before. A trial of 1,000 takes some minutes. */
+const EXTRACTED_RUNS = Number(process.env['SIMBATCH_EXTRACTED_RUNS'] ?? 40);
+
 /** `fault`: programs that the gate installs are absent. `memoryFault`: the machine is too small. */
 const STORES: readonly {
   name: string;
@@ -124,9 +127,10 @@ for (const { name, fault, memoryFault, start } of STORES)
       await executesFromStore(await open(), storeOf(running()));
     });
 
-    it('has them for two runners of an extraction, of which one is killed in the middle, and the coordinator', async () => {
+    it('has them for two runners of an extraction, of which one is killed in the middle, and the coordinator', async function () {
+      this.timeout(EXTRACTED_RUNS * 7_500);
       await open();
-      await extractsThroughKills(running(), 40, 4);
+      await extractsThroughKills(running(), EXTRACTED_RUNS, Math.min(10, EXTRACTED_RUNS / 10));
     });
 
     it('ends a long run in three lives on three runners that share no disk', async () => {
