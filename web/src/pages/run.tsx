@@ -243,6 +243,12 @@ function Outputs({
             </dd>
           </div>
         ))}
+        {Object.entries(result.derived_missing ?? {}).map(([name, why]) => (
+          <div key={name} className="pair">
+            <dt className="mono">{name}</dt>
+            <dd className="soft">no value: {why}</dd>
+          </div>
+        ))}
       </dl>
     </Panel>
   );

@@ -175,9 +175,10 @@ function attemptLines(history: JobHistory, isReused: boolean): string {
 const resultLines = (result: JobResult): string =>
   renderPairs([['success', String(result.success)], ...resultPairs(result)]);
 
-/** The members of a result, one per line: duration, values, samples, files. */
+/** The members of a result, one per line: duration, values, derived outputs without one, samples, files. */
 export function resultPairs(result: ReportedResult): Pair[] {
   const { execution_time_secs, metadata, output_files, telemetry, telemetry_data, would_terminate } = result;
+  const missing = Object.entries(result.derived_missing ?? {});
   const values = Object.entries(metadata).map(([name, value]): Pair => [
     printable(name),
     typeof value === 'number' ? formatNumber(value, 10) : typeof value === 'string' ? value : JSON.stringify(value),
@@ -185,6 +186,7 @@ export function resultPairs(result: ReportedResult): Pair[] {
   return [
     ['ran', formatDuration(execution_time_secs)],
     ...values,
+    ...missing.map(([name, why]): Pair => [printable(name), `no value: ${printable(why)}`]),
     ['telemetry', telemetry_data ?? undefined],
     ['samples', telemetry === undefined ? undefined : countsOf(telemetry)],
     ['would have ended', would_terminate === undefined ? undefined : hitOf(would_terminate)],
