@@ -28,15 +28,17 @@ export interface AttributionRequest {
   groups: Int8Array;
   /** Every parameter that varies, over the same runs. */
   parameters: readonly NumericColumn[];
+  /** Parameters that only some cells of scenarios have: each is compared over the runs that have it. */
+  partly?: readonly NumericColumn[];
   /** Confidence of the intervals and of `told_apart`, in (0, 1); 0.95 by default. */
   confidence?: number;
 }
 
 /**
  * Describes how the parameters of failing runs differ from those of passing runs. Below 5 runs in either group there are no
- * figures and a reason. Runs with a missing parameter are left out and counted in a warning.
+ * figures and a reason. Runs with a missing parameter are left out and counted in a warning, but for `partly`.
  */
-export function attribution({ groups, parameters, confidence = 0.95 }: AttributionRequest): Attribution {
+export function attribution({ groups, parameters, partly = [], confidence = 0.95 }: AttributionRequest): Attribution {
   const inGroup = new Float64Array(groups).map((it) => (it === IN_NEITHER ? Number.NaN : it));
   const grouped = completeRows([inGroup], groups.length).length;
   const rows = completeRows([inGroup, ...parameters.map((it) => it.values)], groups.length);
@@ -45,7 +47,8 @@ export function attribution({ groups, parameters, confidence = 0.95 }: Attributi
   const counts = { failing: runs.failures, passing: rows.length - runs.failures, n_used: rows.length };
   const isFixed = parameters.map((it) => isConstantIn(it.values, rows));
   const varying = parameters.filter((_, j) => !isFixed[j]);
-  const reason = reasonForNone(counts, varying.length);
+  const partial = partly.flatMap((it) => attributePartly(it, inGroup, confidence));
+  const reason = reasonForNone(counts, varying.length + partial.length);
   const missing = missingWarning(grouped - rows.length);
   if (reason !== null) {
     const sentence = `no cause of failures can be named: ${reason}`;
@@ -57,10 +60,10 @@ export function attribution({ groups, parameters, confidence = 0.95 }: Attributi
     return { name, values: taken, order: ascendingOrder(taken) };
   };
   const attributed = withHolm(
-    varying.map((it) => attributeOne(ordered(it), runs, confidence)),
+    [...varying.map((it) => attributeOne(ordered(it), runs, confidence)), ...partial],
     confidence,
   );
-  const pair = pairOf((j) => ordered(varying[j]!), attributed, runs);
+  const pair = pairOf((j) => ordered(varying[j]!), attributed.slice(0, varying.length), runs);
   const constant = parameters.filter((_, j) => isFixed[j]).map((it) => it.name);
   attributed.sort(
     (a, b) => Number(b.told_apart) - Number(a.told_apart) || b.best_interval.wracc - a.best_interval.wracc,
@@ -73,6 +76,18 @@ export function attribution({ groups, parameters, confidence = 0.95 }: Attributi
     warnings: [SEARCHED, ...missing, ...constantWarning(constant)],
     sentence: attributionSentence(attributed, pair, counts.failing, counts.passing),
   };
+}
+
+/** Nothing where the parameter does not vary in the runs that have it, or where too few of them fail or pass. */
+function attributePartly({ name, values }: NumericColumn, inGroup: Float64Array, confidence: number): OneAttribution[] {
+  const rows = completeRows([inGroup, values], inGroup.length);
+  const failing = Uint8Array.from(rows, (row) => Number(inGroup[row] === FAILING));
+  const failures = failing.reduce((sum, it) => sum + it, 0);
+  if (Math.min(failures, rows.length - failures) < LEAST_GROUP || isConstantIn(values, rows)) return [];
+  const taken = takeRows(values, rows);
+  const found = attributeOne({ name, values: taken, order: ascendingOrder(taken) }, { failing, failures }, confidence);
+  const { best_interval: best } = found;
+  return [{ ...found, best_interval: { ...best, sentence: `${best.sentence} that have it` } }];
 }
 
 const isConstantIn = (values: Float64Array, rows: Uint32Array): boolean =>

@@ -1,11 +1,10 @@
 /** The attribution of a study's failures, as one answer. */
 import { plural } from '../../domain/plural.ts';
-import { parameterColumns } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
 import type { Requirement, StudyAttribution } from '../../contract/types.ts';
 import { dependenceWarnings, sampleWarnings, markedRowsHeader, usedRunsSentence } from '../table/header.ts';
-import type { NumericColumn } from '../numeric/columns.ts';
 import { type RunTable, classOf } from '../table/run-table.ts';
+import { type Presence, parameterPresence, partlyWarning } from '../numeric/presence.ts';
 import type { Warning } from '../warning.ts';
 import { FAILING, IN_NEITHER, attribution } from './attribution.ts';
 import { axisCauses, levelsSentence } from './axis-causes.ts';
@@ -32,9 +31,10 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
   const { failing, requirements, confidence = 0.95 } = request;
   requireShare('confidence', confidence);
   const groups = failingGroups(table, failing, requirements);
-  const parameters = parameterColumns(table);
-  const found = attribution({ groups, parameters, confidence });
-  const causes = failing === undefined || failing === FAILED ? causesOf(table, parameters, confidence) : [];
+  const presence = parameterPresence(table);
+  const { everywhere: parameters, partly } = presence;
+  const found = attribution({ groups, parameters, partly, confidence });
+  const causes = failing === undefined || failing === FAILED ? causesOf(table, presence, confidence) : [];
   const hasAll = (row: number): boolean => parameters.every(({ values }) => Number.isFinite(values[row]));
   const used = Uint8Array.from(groups, (group, row) => Number(group !== IN_NEITHER && hasAll(row)));
   const header = markedRowsHeader(table, used);
@@ -51,6 +51,7 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
       ...header.warnings,
       ...sampleWarnings(table.method),
       ...(table.cells === undefined ? [] : dependenceWarnings(table.cells.method)),
+      ...partlyWarning(partly, 'compared over the runs that have it, and not in pairs'),
       ...partialWarning(table, groups, failing),
       ...found.warnings,
     ],
@@ -61,13 +62,13 @@ export function studyAttribution(table: RunTable, request: StudyAttributionReque
 /** Each class and pattern by itself, where more than one has five runs or more, the most frequent first; else none. */
 function causesOf(
   table: RunTable,
-  parameters: readonly NumericColumn[],
+  { everywhere: parameters, partly }: Presence,
   confidence: number,
 ): StudyAttribution['causes'] {
   const patterns = failurePatterns(table).filter((it) => it.class !== 'lost' && it.count >= LEAST_OF_CAUSE);
   if (patterns.length < 2) return [];
   return patterns.slice(0, MOST_CAUSES).map(({ id, class: runClass, pattern }) => {
-    const found = attribution({ groups: failingGroups(table, id), parameters, confidence });
+    const found = attribution({ groups: failingGroups(table, id), parameters, partly, confidence });
     const { failing, passing, sentence } = found;
     return {
       id,

@@ -1,7 +1,8 @@
 /** The sensitivity of one output of a study, as one answer. */
 import type { StudySensitivity } from '../../contract/types.ts';
-import { completedOutput, parameterColumns } from '../numeric/table-columns.ts';
+import { completedOutput } from '../numeric/table-columns.ts';
 import { requireShare } from '../request-checks.ts';
+import { parameterPresence, partlyWarning } from '../numeric/presence.ts';
 import { sampleWarnings, answerHeader, usedRunsSentence } from '../table/header.ts';
 import type { RunTable } from '../table/run-table.ts';
 import { sensitivity } from './sensitivity.ts';
@@ -12,13 +13,19 @@ import { sensitivity } from './sensitivity.ts';
  */
 export function studySensitivity(table: RunTable, output: string, confidence = 0.95): StudySensitivity {
   requireShare('confidence', confidence);
-  const request = { batchId: table.batchId, parameters: parameterColumns(table), confidence };
+  const { everywhere, partly } = parameterPresence(table);
+  const request = { batchId: table.batchId, parameters: everywhere, confidence };
   const found = sensitivity({ ...request, output: completedOutput(table, output) });
   const header = answerHeader(table, { used: found.n_used });
   return {
     ...header,
     ...found,
-    warnings: [...header.warnings, ...sampleWarnings(table.method), ...found.warnings],
+    warnings: [
+      ...header.warnings,
+      ...sampleWarnings(table.method),
+      ...partlyWarning(partly, 'left out, so that the runs of all cells count'),
+      ...found.warnings,
+    ],
     sentence: `${usedRunsSentence(header)}; ${found.sentence}`,
   };
 }

@@ -107,7 +107,7 @@ export function requireAxes(of: TableCells | undefined, by: readonly string[]): 
   const names = of.cells.axes.map(({ name }) => name);
   const unknown = by.find((it) => !names.includes(it));
   if (unknown !== undefined)
-    throw new RangeError(`by names "${unknown}", which is not an axis of the study; name of ${names.join(', ')}`);
+    throw new RangeError(`by names "${unknown}", which is not an axis of the study; name one of ${names.join(', ')}`);
   const twice = by.find((it, at) => by.indexOf(it) !== at);
   if (twice !== undefined) throw new RangeError(`by names "${twice}" twice; name it once`);
   return of;

@@ -23,7 +23,9 @@ export function checkedLines(file: string, { submission, defaults }: CheckedStud
   const { config, policy, requirements = [], name } = submission;
   const { simulation, monte_carlo: design, compute } = config;
   const dispersions = Object.keys(declaredDispersions(config)).length;
-  const parameters = dispersions === 0 ? 'no dispersed parameter' : plural(dispersions, 'dispersion');
+  // Levels replace inputs by numbers too.
+  const noun = cellsOf(config) === undefined ? 'dispersion' : 'input';
+  const parameters = dispersions === 0 ? 'no dispersed parameter' : plural(dispersions, noun);
   const seed = design.seed ?? undefined;
   const limits = conditionVariables(config.early_termination);
   const isAdaptive = config.adaptive !== undefined;

@@ -73,6 +73,29 @@ describe('analysis/attribution/axis-causes', () => {
     expect(levels[0]).to.include({ axis: 'wind', level: 'storm', told_apart: true });
   });
 
+  it('compares a parameter that a level adds over its own runs, and keeps the runs of the other cells', () => {
+    const next = uniformSource(3);
+    // A heavy run fails everywhere, and a gust above 0.8 fails too; the calm cells have no gust.
+    const scenarios = { site: { a: {}, b: {} }, wind: { calm: {}, storm: {} } };
+    const table = played(scenarios, 100, ({ site, wind }, _, sample) => {
+      const [mass, gust, height] = [sample / 100, next(), site === 'a' ? 1 : 2];
+      const parameters = { mass, height, ...(wind === 'storm' ? { gust } : {}) };
+      const fails = mass > 0.9 || (wind === 'storm' && gust > 0.8);
+      return fails ? { status: 'Failed', reason: 'exit', parameters } : { status: 'Completed', parameters };
+    });
+    const { failing, passing, parameters, best_pair: pair, warnings, n_used: used } = studyAttribution(table);
+    expect([failing + passing, used]).to.deep.equal([400, 400]);
+    const [mass, gust] = ['mass', 'gust'].map((name) => parameters.find((it) => it.name === name)!);
+    expect([mass!.told_apart, gust!.told_apart]).to.deep.equal([true, true]);
+    expect(mass!.best_interval.sentence).to.match(/^mass >= 0\.(89|9).*of \d+ failures/);
+    expect(gust!.best_interval.sentence).to.match(/^gust >= 0\.[78].*that have it$/);
+    expect(parameters.map((it) => it.name)).to.include('height');
+    expect(pair!.parameters.map((it) => it.name)).to.not.include('gust');
+    const codes = warnings.map((it) => it.code);
+    expect(codes).to.include('parameters-of-some-cells').and.not.include('parameters-missing');
+    expect(codes).to.not.include('constant-parameters');
+  });
+
   it('leaves out the runs in neither group, and has no difference where no sample has two levels', () => {
     const table = played({ site: { a: {}, b: {} } }, 40, ({ site }, u, sample) =>
       (sample % 2 === 0) === (site === 'a') ? 'cancelled' : u < 0.5 ? 'crashed' : 0,

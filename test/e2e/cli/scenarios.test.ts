@@ -51,12 +51,25 @@ describe('cli: scenarios', () => {
   it('are counted by --check, with the runs that a requirement takes in each', async () => {
     const { stdout } = await run('submit', join(folder, 'study.json'), '--check');
     expect(stdout)
-      .to.include('valid - 20 runs of')
+      .to.match(/valid - 20 runs of .*, \d+ inputs?$/m)
       .and.include('It has 5 cells, of bias (2 levels) x wind (3 levels), 1 skipped;')
       .and.match(/It is judged by 1 requirement in each cell, met when every cell is met/)
       .and.match(/^ {2}small +5 +8 +11 +13  cannot be met by 4 runs in each cell$/m);
     const checked = JSON.parse((await run('submit', join(folder, 'study.json'), '--check', '-o', 'json')).stdout);
     expect(checked).to.deep.include({ runs: 20, cells: 5 });
+  });
+
+  it('are columns of the table, and named for a run with its sample', async () => {
+    const { stdout } = await run('table', 'latest', '--where', "wind = storm and bias = '1'");
+    const [head, first] = cellsOf(stdout);
+    expect(head!.slice(0, 5)).to.deep.equal(['run_id', 'class', 'execution_secs [s]', 'bias', 'wind']);
+    expect([0, 1, 3, 4].map((at) => first![at])).to.deep.equal(['3', 'ok', '1', 'storm']);
+    expect((await run('run', 'latest/8')).stdout).to.match(/^scenario +bias=1, wind=storm, sample 1$/m);
+    const refused = await run('verdict', 'latest', '--by', 'rain');
+    expect([refused.code, refused.stderr.trim()]).to.deep.equal([
+      65,
+      'simbatch: by names "rain", which is not an axis of the study; name one of bias, wind',
+    ]);
   });
 
   it('print the bounds of an output with the cell of each, and the curves at values', async () => {

@@ -1,5 +1,6 @@
 /** The cells of a study with scenarios on its page: a table by levels, and the runs of a cell. */
 import { expect } from 'chai';
+import { jobId } from '../../../src/domain/ids.ts';
 import { descentStudy, scriptedRunner, type Outcome } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
@@ -29,6 +30,8 @@ describe('web: scenarios', () => {
     await cells.getByRole('link', { name: /violated/ }).click();
     await page.waitForURL(/runs\?where=/);
     await page.getByText('launch site', { exact: true }).first().waitFor({ state: 'attached' });
+    await page.goto(`${suite.web.url}/#/jobs/${jobId(batch_id, 4)}`);
+    await page.getByText("launch site=o'hara, wind=storm, sample 1").waitFor();
     expect(errors).to.deep.equal([]);
   });
 

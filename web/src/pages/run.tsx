@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { batchIdOf, isJobId, jobId } from '../../../src/domain/ids.ts';
 import { executionSecsOf, outputsOf } from '../../../src/domain/runs/outputs.ts';
+import { scenarioText } from '../../../src/domain/scenarios/cells.ts';
 import { studySampler } from '../../../src/domain/sampling/sampler.ts';
 import type {
   BatchStatusResponse,
@@ -29,6 +30,17 @@ import { setTitle } from '../title.ts';
 import { neighboursOf, type Neighbours } from './neighbours.ts';
 import { Attempts } from './run-attempts.tsx';
 
+/** The cell of a run of a study with scenarios, and which of its samples the run is. */
+function Cell({ job: { run_config: run } }: { job: Job }) {
+  const { scenario, sample } = run.metadata;
+  if (scenario === undefined) return null;
+  return (
+    <p className="soft">
+      {scenarioText(scenario)}, sample {sample}
+    </p>
+  );
+}
+
 const isOpen = ({ status }: Job): boolean => status === 'Pending' || status === 'Claimed' || status === 'Running';
 
 const latest = (_: JobData | undefined, message: DataMessage<JobData>): JobData => message.data;
@@ -50,6 +62,7 @@ export function RunPage({ jobId: id }: { jobId: string }) {
         batchName={batch.data?.batch.name}
         neighbours={neighboursOf(job, batch.data, submission.data)}
       />
+      <Cell job={job} />
       {job.error_message !== undefined && (
         <div className="notice">
           <strong>{job.status === 'Cancelled' ? 'Cancelled' : 'Why it failed'}</strong>

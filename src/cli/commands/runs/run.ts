@@ -15,6 +15,7 @@ import type {
   Termination,
   Uuid,
 } from '../../../contract/types.ts';
+import { scenarioText } from '../../../domain/scenarios/cells.ts';
 import { formatDuration, formatNumber, formatTimestamp, printable } from '../../terminal/format.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
@@ -127,6 +128,7 @@ function jobPairs(job: Job): Pair[] {
       'sampling',
       `${run.metadata.sampling_method}${run.metadata.seed === undefined ? '' : `, seed ${run.metadata.seed}`}`,
     ],
+    ['scenario', run.metadata.scenario && `${scenarioText(run.metadata.scenario)}, sample ${run.metadata.sample}`],
     ['retries', `${job.retries} of ${job.max_retries}`],
     ['time limit', job.timeout_secs === 0 ? 'none' : formatDuration(job.timeout_secs)],
     ['runner', job.assigned_runner],

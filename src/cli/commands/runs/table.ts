@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { given } from '../../../base/given.ts';
 import type { Client } from '../../../client/client.ts';
 import { LIMITS } from '../../../contract/limits.ts';
-import { TABLE_FORMATS, type TableFormat } from '../../../contract/enums.ts';
+import { RUN_COLUMN_NAMES, TABLE_FORMATS, type TableFormat } from '../../../contract/enums.ts';
 import type { StudyTable, TableColumn, Uuid } from '../../../contract/types.ts';
 import { textOf } from '../../../domain/runs/outputs.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -137,12 +137,18 @@ const OUTPUT = 'outputs.';
 const outputsIn = (columns: readonly TableColumn[]): number =>
   columns.filter((it) => it.name.startsWith(OUTPUT)).length;
 
-/** The run, its state, why it failed where any did, and the first outputs. */
+/** True for the column of an axis of scenarios. */
+const isAxis = ({ name }: TableColumn): boolean =>
+  !RUN_COLUMN_NAMES.some((it) => it === name) && !name.startsWith(OUTPUT) && !name.startsWith('parameters.');
+
+/** The run, the cell, its state, why it failed where any did, and the first outputs. */
 function shownColumns({ columns, rows }: StudyTable, { columns: named }: TableFlags): TableColumn[] {
   if (named !== undefined) return columns;
   const outputs = new Set(columns.filter((it) => it.name.startsWith(OUTPUT)).slice(0, SHOWN_OUTPUTS));
   const isPresent = ({ name }: TableColumn): boolean => rows.some((it) => it[name] !== null && it[name] !== undefined);
-  return columns.filter((it) => SHOWN.has(it.name) || (WHERE_PRESENT.has(it.name) && isPresent(it)) || outputs.has(it));
+  return columns.filter(
+    (it) => SHOWN.has(it.name) || isAxis(it) || (WHERE_PRESENT.has(it.name) && isPresent(it)) || outputs.has(it),
+  );
 }
 
 /** The name as conditions have it, with its units. A column without `place` was asked for and stays. */

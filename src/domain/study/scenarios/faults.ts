@@ -118,7 +118,7 @@ function axesFaults(scenarios: Scenarios, axes: readonly Axis[]): Fault[] {
   const faults: Fault[] = [];
   if (axes.length === 0) faults.push({ pointer: AT, detail: 'has no axis; name at least one, or leave scenarios out' });
   if (axes.length > LIMITS.axes) {
-    faults.push({ pointer: AT, detail: `has ${axes.length} axes; at most ${LIMITS.axes} are allowed` });
+    faults.push({ pointer: AT, detail: `has ${axes.length} axes; at most ${LIMITS.axes} are allowed: take some out` });
   }
   for (const { name, levels } of axes) {
     const pointer = AT + pointerToken(name);
@@ -171,9 +171,14 @@ function skipFaults(skip: readonly Scenario[], axes: readonly Axis[]): Fault[] {
   return faults;
 }
 
+/** Most names that a remedy lists. */
+const LISTED = 20;
+
 function nearest(name: string, names: readonly string[]): string {
   const near = closestMatch(name, names);
-  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
+  if (near !== undefined) return `; did you mean ${JSON.stringify(near)}?`;
+  const more = names.length > LISTED ? `, and ${names.length - LISTED} more` : '';
+  return `; name one of ${names.slice(0, LISTED).join(', ')}${more}`;
 }
 
 /** The faults of the number of cells and of runs. */

@@ -28,9 +28,21 @@ const FAULTS: [what: string, options: Parameters<typeof study>[0], pointer: stri
   ],
   [
     'an unknown level in skip',
-    { config: { scenarios: { ...TWO, skip: [{ site: 'c' }] } } },
+    { config: { scenarios: { ...TWO, skip: [{ site: 'north' }] } } },
     '/skip/0/site',
-    'is not a level of site',
+    'is "north", which is not a level of site; name one of a, b',
+  ],
+  [
+    'an axis in skip that no axis is like',
+    { config: { scenarios: { ...TWO, skip: [{ pressure: 'a' }] } } },
+    '/skip/0/pressure',
+    'is not an axis of this study; name one of site',
+  ],
+  [
+    'an unknown level of an axis of many',
+    { config: { scenarios: { x: levels(30), skip: [{ x: 'none of them' }] } } },
+    '/skip/0/x',
+    ', and 10 more',
   ],
   ['an empty entry of skip', { config: { scenarios: { ...TWO, skip: [{}] } } }, '/skip/0', 'names no level'],
   [
@@ -46,7 +58,7 @@ const FAULTS: [what: string, options: Parameters<typeof study>[0], pointer: stri
     'seven axes',
     { config: { scenarios: Object.fromEntries(Array.from({ length: 7 }, (_, at) => [`x${at}`, levels(1)])) } },
     '',
-    `at most ${LIMITS.axes}`,
+    `at most ${LIMITS.axes} are allowed: take some out`,
   ],
   ['the name of a column', { config: { scenarios: { status: levels(1) } } }, '/status', 'column of the table'],
   ['a separator', { config: { scenarios: { 'a,b': levels(1) } } }, '/a,b', 'has none of'],
