@@ -24,7 +24,14 @@ function submission(): BatchSubmission {
   const made = study({ runs: 0 });
   const { config } = made;
   config.monte_carlo = { runs: 0, sampling_method: 'adaptive', seed: 1 };
-  config.adaptive = { algorithm: 'rare_event', population: RUNS, width: RUNS, tune_runs: RUNS, confirm_runs: 2 * RUNS };
+  config.adaptive = {
+    algorithm: 'rare_event',
+    studies: 1,
+    population: RUNS,
+    width: RUNS,
+    tune_runs: RUNS,
+    confirm_runs: 2 * RUNS,
+  };
   config.adaptive.confirm_part = RUNS;
   const distribution = { type: 'normal' as const, mean: 0, std_dev: 1 };
   const names = Array.from({ length: PARAMETERS }, (_, at) => `x${at}`);
