@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { Batch, BatchStatusResponse, Finding, RequirementVerdict } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
-import { useRefresh } from '../data/use-refresh.ts';
+import { useRefresh, useStudyVersion } from '../data/use-refresh.ts';
 import { Act, Failure } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { clock, count, duration, minutes, rate, Time } from '../parts/time.tsx';
@@ -268,8 +268,7 @@ function Findings({ batch }: { batch: Batch }) {
 const ORDER: readonly RequirementVerdict['verdict'][] = ['violated', 'not-shown', 'open', 'met'];
 
 function Verdict({ progress: { batch } }: { progress: BatchStatusResponse }) {
-  const round = useRefresh(isOpen(batch));
-  const { data } = useRequest<BatchStatusResponse>(`/batches/${batch.id}`, `${batch.status} ${round}`);
+  const { data } = useRequest<BatchStatusResponse>(`/batches/${batch.id}`, useStudyVersion(batch));
   const requirements = data?.requirements ?? [];
   const worst = ORDER.find((verdict) => requirements.some((it) => it.verdict === verdict));
   if (worst === undefined || worst === null) return <span className="soft">–</span>;

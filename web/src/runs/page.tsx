@@ -12,13 +12,12 @@ import type {
 } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
-import { useRefresh } from '../data/use-refresh.ts';
+import { useStudyVersion } from '../data/use-refresh.ts';
 import { Empty, Waiting } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { worstFirst } from '../plots/requirement-plot.ts';
 import { readRanges } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
-import { isOpen } from '../parts/progress.ts';
 import { ColumnChooser } from './chooser.tsx';
 import { chosenColumns, columnsOf, defaultKeys } from './columns.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -64,7 +63,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
     'status',
     ...(message === null ? [] : ['error_message']),
   ]);
-  const round = useRefresh(isOpen(batch));
+  const version = useStudyVersion(batch);
   const found = useRows(
     {
       batchId: batch.id,
@@ -72,7 +71,7 @@ export function StudyRuns({ progress, submission, table, query }: Props) {
       where: asked.where,
       sort: sortName === undefined || sort === 'run' ? undefined : `${sort.startsWith('-') ? '-' : ''}${sortName}`,
     },
-    `${batch.status} ${round}`,
+    version,
   );
   // A pattern that keeps what its messages have in common has their own pattern.
   const pattern = message === null ? null : normalizeMessage(message);
