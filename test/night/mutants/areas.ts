@@ -47,7 +47,11 @@ export const AREAS: readonly Area[] = [
   {
     name: 'growth',
     sources: ['src/coordinator/studies/growth', 'src/domain/study/growth.ts'],
-    quick: ['coordinator/studies/growth', 'coordinator/studies/run-selection.test.ts', 'coordinator/slices.long.test.ts'],
+    quick: [
+      'coordinator/studies/growth',
+      'coordinator/studies/run-selection.test.ts',
+      'coordinator/slices.long.test.ts',
+    ],
     slow: [],
   },
   {
