@@ -6,7 +6,7 @@ const STORE = 'src/coordinator/rounds/store-round.js';
 const RARE = 'src/coordinator/rounds/rare-events.js';
 const worlds = { test: 'sim/simulation.test.js', title: 'keeps its promises in' };
 
-const rareWorlds = { test: 'sim/rare/rare.test.js', title: 'worlds with faults in every phase' };
+const rareWorlds = { test: 'sim/rare/rare.long.test.js', title: 'worlds with faults in every phase' };
 
 /** The turn, with its writes of rows put aside. */
 const WITHOUT_ROWS =

@@ -71,7 +71,7 @@ export const STUDY_BUGS: readonly InjectedBug[] = [
     file: 'src/coordinator/studies/growth/select-runs.js',
     find: 'const takesUntouched = batch.context.cancelRequested &&',
     replace: 'const takesUntouched =',
-    test: 'coordinator/studies/growth/rerun.test.js',
+    test: 'coordinator/studies/growth/rerun.long.test.js',
     title: 'selects no untouched run as Cancelled while the batch is not cancelled',
   },
   {
@@ -79,7 +79,7 @@ export const STUDY_BUGS: readonly InjectedBug[] = [
     file: 'src/coordinator/studies/growth/select-runs.js',
     find: 'const isLossy = hasRules && (result?.telemetry?.lost ?? 0) > 0;',
     replace: 'const isLossy = false;',
-    test: 'coordinator/studies/growth/rerun.test.js',
+    test: 'coordinator/studies/growth/rerun.long.test.js',
     title: 'selects by a requirement the runs that its verdict counts as failed',
   },
   {
@@ -87,7 +87,7 @@ export const STUDY_BUGS: readonly InjectedBug[] = [
     file: 'src/coordinator/studies/growth/select-runs.js',
     find: 'const isLossy = hasRules && (result?.telemetry?.lost ?? 0) > 0;',
     replace: 'const isLossy = (result?.telemetry?.lost ?? 0) > 0;',
-    test: 'coordinator/studies/growth/rerun.test.js',
+    test: 'coordinator/studies/growth/rerun.long.test.js',
     title: 'selects by a requirement the runs that its verdict counts as failed',
   },
   {
@@ -103,7 +103,7 @@ export const STUDY_BUGS: readonly InjectedBug[] = [
     file: 'src/domain/runs/run-end.js',
     find: 'attempts.at(-1)?.reason',
     replace: 'attempts.at(0)?.reason',
-    test: 'coordinator/studies/growth/rerun.test.js',
+    test: 'coordinator/studies/growth/rerun.long.test.js',
     title: 'selects by the kind of failure of the last attempt',
   },
 ];

@@ -20,7 +20,7 @@ export const AREAS: readonly Area[] = [
       'analysis/questions.test.ts',
       'coordinator/slices.long.test.ts',
     ],
-    slow: ['sim/stopping.test.ts'],
+    slow: ['sim/stopping.long.test.ts'],
   },
   {
     name: 'checkpoints',
@@ -42,7 +42,7 @@ export const AREAS: readonly Area[] = [
     name: 'launcher',
     sources: ['src/launcher/config', 'src/launcher/decision', 'src/launcher/loop', 'src/launcher/state'],
     quick: ['launcher'],
-    slow: ['sim/launcher/launcher.test.ts', 'e2e/launcher/slurm.test.ts'],
+    slow: ['sim/launcher/launcher.long.test.ts', 'e2e/launcher/slurm.test.ts'],
   },
   {
     name: 'growth',

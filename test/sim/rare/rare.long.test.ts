@@ -52,7 +52,7 @@ describe('sim/rare', () => {
     for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
       const world: World = { slots: POOLS[seed % POOLS.length]! };
       const end = await playRare(seed, world).catch((error: unknown) => {
-        const replay = `SIM_SEED=${seed} npx mocha dist/test/sim/rare/rare.test.js`;
+        const replay = `SIM_SEED=${seed} npx mocha dist/test/sim/rare/rare.long.test.js`;
         throw new Error(`seed ${seed}: ${(error as Error).message}\nreplay: ${replay}`, { cause: error });
       });
       if (end === undefined) continue;

@@ -19,7 +19,7 @@ describe('sim/launcher', () => {
         for (const it of tally.reasons) reasons.add(it);
         for (const [name, times] of Object.entries(tally.faults)) faults[name] = (faults[name] ?? 0) + times;
       } catch (error) {
-        const replay = `LAUNCHER_SEED=${seed} npx mocha dist/test/sim/launcher/launcher.test.js`;
+        const replay = `LAUNCHER_SEED=${seed} npx mocha dist/test/sim/launcher/launcher.long.test.js`;
         throw new Error(`seed ${seed}: ${(error as Error).message}\nreplay: ${replay}`, { cause: error });
       }
     }
