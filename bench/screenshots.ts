@@ -65,6 +65,9 @@ async function take(folder: string, { name, address, theme, width, height }: Pic
   }
   if (name.startsWith('telemetry')) await page.getByRole('button', { name: 'Compare with the other runs' }).click();
   await pause(address === '#/runners' ? 6_000 : 2_500);
+  // On a busy machine the answers take longer.
+  await page.locator('p.answer:not([role])').waitFor({ state: 'detached' });
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
   const path = join(folder, `${name}.png`);
   await page.screenshot({ path });
   await context.close();

@@ -35,7 +35,14 @@ describe('web: keys and comparison', function () {
     await page.getByText('1 ticked: two studies are compared').waitFor();
     await page.getByLabel('Tick version one to compare it').check();
     // The earlier study is before, in whatever order they were ticked.
-    await page.getByRole('link', { name: 'Compare version one with version two' }).click();
+    const compare = page.getByRole('link', { name: 'Compare version one with version two' });
+    await compare.waitFor();
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 240, height: 844 });
+    const box = (await compare.boundingBox())!;
+    expect(box.x + box.width, 'on the narrowest screen').to.be.at.most(240);
+    await page.setViewportSize(size);
+    await compare.click();
     await page.getByLabel(/^Compare version one/).waitFor();
     const row = page
       .getByRole('region', { name: 'Outputs of both studies' })

@@ -16,7 +16,7 @@ export const STYLE: PlotOptions = {
 
 export const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)', fontSize: 11 } as const;
 
-export const LABEL = { labelAnchor: 'center', labelArrow: 'none', labelOffset: 36 } as const;
+export const LABEL = { labelAnchor: 'center', labelArrow: 'none' } as const;
 
 /** The axis of a number or of a word; `zoom`: the part that is shown. */
 export function axisOf(

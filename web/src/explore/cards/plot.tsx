@@ -48,6 +48,8 @@ interface Props {
 
 export const HEIGHT = 268;
 /** A drag shorter than this is a click. */
+/** Pixels from an axis to the label below it, which leaves room for the letters' lower ends. */
+const X_LABEL = 36;
 const CLICK_PIXELS = 4;
 
 type Figure = ReturnType<typeof plot>;
@@ -240,7 +242,8 @@ const clipped = ({ x, y }: Zoom): Pick<PlotOptions, 'clip'> =>
 
 /** Draws in place of the picture before. The policy of the page allows no style element: the rules of the library are in the style sheet. */
 function show(element: HTMLElement, options: PlotOptions, { width, height, label }: Size & { label: string }): Figure {
-  const figure = plot({ ...options, width, height, ariaLabel: label, className: 'plot-of-card' });
+  const x = options.x === undefined ? {} : { x: { labelOffset: X_LABEL, ...options.x } };
+  const figure = plot({ ...options, ...x, width, height, ariaLabel: label, className: 'plot-of-card' });
   figure.querySelector('style')?.remove();
   // A group has no role that a label could name.
   for (const mark of figure.querySelectorAll('g[aria-label]')) {
