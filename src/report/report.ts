@@ -1,6 +1,6 @@
 /** The report of a study: one HTML page without scripts that loads nothing and says what it does not know. Pure. */
 import { formatDuration } from '../base/text/number-text.ts';
-import type { AnswerLevel, Finding, RequirementVerdict, Verdict as VerdictWord } from '../contract/types.ts';
+import type { AnswerLevel, Finding, Verdict as VerdictWord } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import { historiesSection } from './bands.ts';
 import { cellsSection } from './cells.ts';
@@ -10,6 +10,7 @@ import { time } from './facts-text.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
 import { page } from './page.ts';
 import { failuresSection, outputsSection, precisionSection, plotsSection } from './results.ts';
+import { verdictWord } from '../domain/verdict-word.ts';
 
 /** The whole page. */
 export function reportHtml(data: ReportData, origin: ReportOrigin): string {
@@ -54,7 +55,8 @@ const statusClass = (status: string): string =>
 function headline({ status, verdicts }: ReportData): Content {
   const { batch, jobs_by_status: counts } = status;
   const judged = (verdicts?.requirements ?? []).map(
-    (it) => html` <span class="pill ${VERDICT_CLASS[it.verdict ?? 'none']}">${it.name}: ${verdictName(it)}</span>`,
+    (it) =>
+      html` <span class="pill ${VERDICT_CLASS[it.verdict ?? 'none']}">${it.name}: ${verdictWord(it.verdict)}</span>`,
   );
   return html`${counts.Completed} of ${batch.total_jobs} runs completed, ${counts.Failed + counts.Timeout} failed,
   ${counts.Cancelled} cancelled.${judged}`;
@@ -67,9 +69,6 @@ const VERDICT_CLASS: Record<VerdictWord | 'none', string> = {
   'not-shown': 'warn',
   open: 'warn',
 };
-
-const verdictName = ({ verdict }: RequirementVerdict): string =>
-  verdict === 'not-shown' ? 'not enough runs' : (verdict ?? 'no verdict');
 
 /** Everything that limits the figures below: open runs, limits of the answers, doubts, and parts that are missing. */
 function limitsNotice(data: ReportData): Markup {
@@ -113,7 +112,7 @@ function verdictsSection({ verdicts }: ReportData): Markup {
   const sentences = judged.map((it) => html`<p><strong>${it.name}</strong>: ${it.sentence}</p> `);
   const rows = judged.map((it) => [
     it.name,
-    html`<span class="${VERDICT_CLASS[it.verdict ?? 'none']}">${verdictName(it)}</span>`,
+    html`<span class="${VERDICT_CLASS[it.verdict ?? 'none']}">${verdictWord(it.verdict)}</span>`,
     html`<code>${requirementClaim(it)}</code>`,
     `>= ${shareInPercent(it.probability)} at ${shareInPercent(it.confidence)}`,
     it.passed,

@@ -4,15 +4,15 @@ import { requirementClaim, shareInPercent } from '../wording.ts';
 import type { RequirementAnswer } from './answer.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { SequentialTest } from './sequential-test.ts';
+import { verdictWord } from '../../domain/verdict-word.ts';
 
 /** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
 export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {
   const { probability, confidence } = answer;
   const claim = `${requirementClaim(answer)} with probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
-  const verdict = answer.verdict === 'not-shown' ? 'not enough runs' : answer.verdict;
   const { passed, judged, unknown } = answer;
   const unknownPart = unknown > 0 ? `, ${unknown} unknown` : '';
-  return `${verdict}: ${claim}; ${passed} of ${plural(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
+  return `${verdictWord(answer.verdict)}: ${claim}; ${passed} of ${plural(judged, 'run')} passed${unknownPart}${reason(answer)}${outlook(answer, open)}`;
 }
 
 function reason(answer: Omit<RequirementAnswer, 'sentence'>): string {

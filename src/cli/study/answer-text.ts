@@ -5,6 +5,7 @@ import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
 import { renderTable, type Column, type TableOptions } from '../terminal/table.ts';
+import { verdictWord } from '../../domain/verdict-word.ts';
 
 interface Limited {
   warnings: readonly { code: string; message: string }[];
@@ -94,7 +95,7 @@ export function failureLines({ failures }: Pick<StudySummary, 'failures'>): stri
 export function progressLine(it: RequirementVerdict): string {
   const settled = it.settled_at_run_id === null ? it.settled : `at run ${it.settled_at_run_id}`;
   const parts = [
-    `${it.verdict === 'not-shown' ? 'not enough runs' : (it.verdict ?? 'no verdict')}${settled === null ? '' : ` (${settled})`}`,
+    `${verdictWord(it.verdict)}${settled === null ? '' : ` (${settled})`}`,
     `${it.passed} of ${plural(it.judged, 'run')} passed`,
     ...(it.unknown > 0 ? [`${it.unknown} unknown`] : []),
     `bounds ${shareInPercent(it.lower)} and ${shareInPercent(it.upper)}`,

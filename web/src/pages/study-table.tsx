@@ -11,6 +11,7 @@ import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts
 import { WaitingSince } from '../rounds/waiting.tsx';
 import { CancelBatch } from '../study/cancel-study.tsx';
 import { TickedBar } from './ticked-bar.tsx';
+import { verdictWord } from '../../../src/domain/verdict-word.ts';
 
 /** Rows whose verdicts and findings are read: more are not on a screen. */
 const READ = 40;
@@ -275,7 +276,7 @@ function Verdict({ progress: { batch } }: { progress: BatchStatusResponse }) {
   const some = requirements.filter((it) => it.verdict === worst);
   return (
     <span className={`pill v-${worst}`} title={requirements.map((it) => it.sentence).join('\n')}>
-      <span className="word">{worst.replace('-', ' ')}</span>
+      <span className="word">{verdictWord(worst)}</span>
       {requirements.length > 1 && ` ${some.length} of ${requirements.length}`}
     </span>
   );

@@ -14,18 +14,12 @@ import { Panel } from '../parts/common.tsx';
 import { count, share } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { plainOrQuoted, quoted } from '../runs/filter.ts';
+import { verdictWord } from '../../../src/domain/verdict-word.ts';
 
 interface Props {
   progress: BatchStatusResponse;
   submission: BatchSubmission;
 }
-
-const WORDS: Record<CellVerdict['verdict'], string> = {
-  met: 'met',
-  violated: 'violated',
-  'not-shown': 'not enough runs',
-  open: 'open',
-};
 
 export function ScenarioCells({ progress, submission }: Props) {
   const axes = useMemo(() => axesOfStudy(submission.config), [submission]);
@@ -106,11 +100,11 @@ function Cell({ batchId, cell }: { batchId: string; cell: CellVerdict | undefine
     .map(([axis, level]) => `${plainOrQuoted(axis)} = ${quoted(level)}`)
     .join(' and ');
   const counts = `${count(passed)} passed, ${count(failed)} failed, ${count(unknown)} unknown`;
-  const title = `${scenarioText(scenario)}: ${WORDS[verdict]}; ${counts}; bounds ${share(lower)} and ${share(upper)}`;
+  const title = `${scenarioText(scenario)}: ${verdictWord(verdict)}; ${counts}; bounds ${share(lower)} and ${share(upper)}`;
   return (
     <td className={`right heat-${verdict} ${called === null ? '' : 'called'}`} data-verdict={verdict}>
       <a href={hrefOf(['batches', batchId, 'runs'], { where })} title={title}>
-        {estimate === null ? '–' : share(estimate)} <span className="small">{WORDS[verdict]}</span>
+        {estimate === null ? '–' : share(estimate)} <span className="small">{verdictWord(verdict)}</span>
       </a>
     </td>
   );

@@ -19,6 +19,7 @@ import { requirementClaim, shareInPercent } from '../../wording.ts';
 import { cellTables, groupCells } from '../../table/cell-tables.ts';
 import { unfinishedWarnings } from '../../table/header.ts';
 import type { CellsDecision } from './decision.ts';
+import { verdictWord } from '../../../domain/verdict-word.ts';
 
 /** A cell with its verdict and what it is called. */
 export interface JudgedCell {
@@ -180,7 +181,7 @@ export function answerOfPool(
   const claim = `${requirementClaim(answer)} with pooled probability ${shareInPercent(probability)} at ${shareInPercent(confidence)} confidence`;
   const samples = `${plural(shares.least.count, 'sample')} of ${plural(cells.length, 'cell')}`;
   const unknown = shares.least.count - shares.known.count;
-  const bounds = `${verdict === 'not-shown' ? 'not enough runs' : verdict}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
+  const bounds = `${verdictWord(verdict)}: ${claim}; bounds ${shareInPercent(lower)} and ${shareInPercent(upper)} from ${samples}`;
   return { ...answer, sentence: unknown === 0 ? bounds : `${bounds}, ${unknown} of them with unknown cells` };
 }
 
@@ -219,8 +220,7 @@ function sentenceOf(answer: Omit<JudgedRequirement, 'sentence'>, cells: readonly
   if (verdict === 'violated')
     return `violated: ${claim}; not in ${called.length} of ${plural(cells.length, 'cell')}, corrected for their number: ${named(called)}`;
   const missing = cells.filter((it) => it.answer.verdict !== 'met');
-  const word = verdict === 'open' ? 'open' : 'not enough runs';
-  return `${word}: ${claim}; met in ${cells.length - missing.length} of ${plural(cells.length, 'cell')}, not in ${named(missing)}`;
+  return `${verdictWord(verdict)}: ${claim}; met in ${cells.length - missing.length} of ${plural(cells.length, 'cell')}, not in ${named(missing)}`;
 }
 
 /** The rows of a table of cells: one for each combination of the levels of the axes, in the order of cells. */

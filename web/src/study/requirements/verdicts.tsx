@@ -5,7 +5,6 @@ import type {
   BatchSubmission,
   JudgedRequirement,
   RequirementVerdict,
-  Verdict as VerdictWord,
   StudySummary,
   StudyVerdicts,
 } from '../../../../src/contract/types.ts';
@@ -16,6 +15,7 @@ import { count, share } from '../../parts/time.tsx';
 import { RequirementCourse } from '../../plots/requirement-course.tsx';
 import { shareAxis, type ShareAxis } from './axis.ts';
 import { WithWorstPlot } from './worst-plot.tsx';
+import { verdictWord } from '../../../../src/domain/verdict-word.ts';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -77,14 +77,6 @@ export function Verdicts({ progress, submission, summary }: Props) {
 /** The sentence of a verdict names the unknown runs that prevent one. */
 const isNotInSentence = ({ code }: { code: string }): boolean => code !== 'unknown-decides';
 
-const WORDS: Record<VerdictWord | 'none', string> = {
-  none: 'no verdict',
-  met: 'met',
-  violated: 'violated',
-  'not-shown': 'not enough runs',
-  open: 'open',
-};
-
 function Verdict({
   requirement: it,
   axis,
@@ -112,7 +104,7 @@ function Verdict({
       <span className="estimate">{it.estimate === null ? '–' : share(it.estimate)}</span>
       <Bounds of={it} axis={axis} />
       <span className="target nowrap">≥ {share(it.probability)}</span>
-      <span className="word">{WORDS[it.verdict ?? 'none']}</span>
+      <span className="word">{verdictWord(it.verdict)}</span>
       <span className="hint small soft">
         {hintOf(it)}
         {it.stated_at !== undefined && (
