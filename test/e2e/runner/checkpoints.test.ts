@@ -33,15 +33,17 @@ describe('runner: checkpoints', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function untilStep(root: string, batchId: string, step: number): Promise<void> {
+  /** True once a checkpoint of the first run has so many steps. */
+  function hasStep(root: string, batchId: string, step: number): boolean {
     const run = join(root, batchId, '00000000');
-    for (;;) {
-      for (const attempt of existsSync(run) ? readdirSync(run) : []) {
-        const file = join(run, attempt, 'state.json');
-        if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { step: number }).step >= step) return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    return (existsSync(run) ? readdirSync(run) : []).some((attempt) => {
+      const file = join(run, attempt, 'state.json');
+      return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { step: number }).step >= step;
+    });
+  }
+
+  async function untilStep(root: string, batchId: string, step: number): Promise<void> {
+    while (!hasStep(root, batchId, step)) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   it('end a long run in three allocations: a walltime, a killed runner, its successor', async () => {
@@ -49,9 +51,11 @@ describe('runner: checkpoints', () => {
     const shared = join(folder, 'shared');
     const args = ['--checkpoint-dir', shared, '--grace-secs', '0'];
     const batchId = await pool.submit('resumes', { STEPS: '250' });
-    const first = pool.site.start(pool.url, [...args, '--max-lifetime', '3s', '--lifetime-margin', '1s']);
-    expect(await first.exit()).to.equal(0);
-    await untilStep(shared, batchId, 5);
+    // On a busy machine an allocation may end before its run has begun.
+    for (let secs = 3; !hasStep(shared, batchId, 5); secs *= 2) {
+      const first = pool.site.start(pool.url, [...args, '--max-lifetime', `${secs}s`, '--lifetime-margin', '1s']);
+      expect(await first.exit()).to.equal(0);
+    }
 
     const second = pool.site.start(pool.url, args);
     await untilStep(shared, batchId, 120);
@@ -64,10 +68,12 @@ describe('runner: checkpoints', () => {
     const { metadata } = await pool.client.jobResult(job.id);
     const { step, begins } = metadata as { step: number; begins: [number, number][] };
     expect(step).to.equal(250);
-    expect(begins.map(([attempt]) => attempt)).to.deep.equal([1, 2, 3]);
+    const attempts = begins.map(([attempt]) => attempt);
+    expect(attempts).to.deep.equal([...new Set(attempts)].sort((a, b) => a - b));
+    expect(begins.length).to.be.at.least(3);
     expect(begins[0]?.[1]).to.equal(0);
-    expect(begins[1]?.[1]).to.be.at.least(5);
-    expect(begins[2]?.[1]).to.be.at.least(120);
+    expect(begins.at(-2)?.[1]).to.be.at.least(5);
+    expect(begins.at(-1)?.[1]).to.be.at.least(120);
     while (existsSync(join(shared, batchId))) await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
