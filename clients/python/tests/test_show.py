@@ -77,6 +77,12 @@ def test_a_summary_shows_each_quantile_with_its_interval_and_says_what_it_is():
     assert "6551 ± 73" in lines[2] and lines[2].count("5800 [4648, inf]") == 3
     assert lines[3].startswith("[ ]: 95 % interval of the quantile of all runs, whatever")
     assert "4648" in answers.Summary({"outputs": [output]})._repr_html_()
+    mixed = {**output, "mean_interval": None, "quantiles": [{"p": 0.5, "value": 7.0, "interval": [None, None], "bounds": None}]}
+    by = [{"scenario": {"wind": wind}, "outputs": [one]} for wind, one in (("calm", output), ("storm", mixed))]
+    cells = answers.Summary({"outputs": [output], "by": by})
+    assert [(one["wind"], one["name"]) for one in cells.cells()] == [("calm", "apogee"), ("storm", "apogee")]
+    lines = str(cells).splitlines()
+    assert lines[0].split()[:2] == ["wind", "name"] and [line.split()[0] for line in lines[1:3]] == ["calm", "storm"]
 
 
 @pytest.mark.parametrize("values", [[1.0], [0.0, 0.0], [1e300, -1e300], list(range(1000)), [float("nan"), 1.0, 2.0]])

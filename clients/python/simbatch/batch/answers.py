@@ -97,19 +97,24 @@ class Summary(Answer):
     """Those that are shown where the answer has them; otherwise all that it has."""
 
     def shown(self) -> Tuple[Sequence[str], Sequence[Mapping[str, Any]]]:
-        """The outputs that have values: the mean with its half-width, quantiles with their intervals."""
+        """The outputs that have values, in each cell where the answer has cells: the mean with its half-width, quantiles with their intervals."""
         from ..show.estimates import mean_text, quantile_text
 
         rows: List[Mapping[str, Any]] = []
         names: List[str] = []
-        for one in self.rows():
+        axes = list(self["by"][0]["scenario"]) if self.get("by") else []
+        for one in self.cells() if axes else self.rows():
             if not one["count"]:
                 continue
             wanted = [it for it in one["quantiles"] if it["p"] in self.quantiles] or one["quantiles"]
             texts = {f"P{100 * it['p']:g}": quantile_text(it) for it in wanted}
             names = names or list(texts)
             rows.append({**one, **texts, "mean": mean_text(one["mean"], one["mean_interval"])})
-        return ["name", "units", "count", "missing", "mean", "sd", "min", *names, "max"], rows
+        return [*axes, "name", "units", "count", "missing", "mean", "sd", "min", *names, "max"], rows
+
+    def cells(self) -> List[Dict[str, Any]]:
+        """The rows of an answer with `by`, one a cell and output: the level of each axis under its name, then the members of the output."""
+        return [{**it["scenario"], **output} for it in self.get("by", ()) for output in it["outputs"]]
 
     def notes(self) -> List[str]:
         """Lines that explain the brackets of the table, or say why there are none."""

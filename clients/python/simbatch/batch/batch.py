@@ -235,7 +235,7 @@ class Batch(Extracting, Growing, Judging):
         by: Sequence[str] = (),
     ) -> answers.Summary:
         """Statistics of every output, the failures by pattern, the verdicts. missing: `any`, or `at_random` for crashed, timed-out and lost runs.
-        by: axes of scenarios; `answer["by"]` then has the statistics of each combination of their levels.
+        by: axes of scenarios; the table then has a row for each combination of their levels and output, as `answer.cells()` has.
         """
         query = {"confidence": confidence, "quantiles": list(quantiles) or None, "missing": missing, "by": list(by) or None}
         return self._headed(self._ask(answers.Summary, "summary", **query))
