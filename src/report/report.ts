@@ -10,7 +10,7 @@ import { time } from './facts-text.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
 import { page } from './page.ts';
 import { failuresSection, outputsSection, precisionSection, plotsSection } from './results.ts';
-import { verdictWord } from '../domain/verdict-word.ts';
+import { verdictWord } from '../analysis/requirements/sentence.ts';
 
 /** The whole page. */
 export function reportHtml(data: ReportData, origin: ReportOrigin): string {

@@ -4,7 +4,11 @@ import { requirementClaim, shareInPercent } from '../wording.ts';
 import type { RequirementAnswer } from './answer.ts';
 import { moreCleanRuns } from '../special/exact-bounds.ts';
 import { SequentialTest } from './sequential-test.ts';
-import { verdictWord } from '../../domain/verdict-word.ts';
+import type { Verdict } from '../../contract/types.ts';
+
+/** The verdict as people read it. `not-shown`: more runs could show the requirement. `null`: nothing was judged. */
+export const verdictWord = (verdict: Verdict | null): string =>
+  verdict === 'not-shown' ? 'not enough runs' : (verdict ?? 'no verdict');
 
 /** The verdict first, then the counts and the bound that decides, then the number of runs that would change it. */
 export function requirementSentence(answer: Omit<RequirementAnswer, 'sentence'>, open: number): string {

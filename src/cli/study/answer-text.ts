@@ -5,7 +5,7 @@ import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber, plural, printable } from '../terminal/format.ts';
 import { paint, statusTone } from '../terminal/colour.ts';
 import { renderTable, type Column, type TableOptions } from '../terminal/table.ts';
-import { verdictWord } from '../../domain/verdict-word.ts';
+import { verdictWord } from '../../analysis/requirements/sentence.ts';
 
 interface Limited {
   warnings: readonly { code: string; message: string }[];

@@ -11,7 +11,7 @@ import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts
 import { WaitingSince } from '../rounds/waiting.tsx';
 import { CancelBatch } from '../study/cancel-study.tsx';
 import { TickedBar } from './ticked-bar.tsx';
-import { verdictWord } from '../../../src/domain/verdict-word.ts';
+import { verdictWord } from '../../../src/analysis/requirements/sentence.ts';
 
 /** Rows whose verdicts and findings are read: more are not on a screen. */
 const READ = 40;

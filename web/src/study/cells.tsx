@@ -14,7 +14,7 @@ import { Panel } from '../parts/common.tsx';
 import { count, share } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { plainOrQuoted, quoted } from '../runs/filter.ts';
-import { verdictWord } from '../../../src/domain/verdict-word.ts';
+import { verdictWord } from '../../../src/analysis/requirements/sentence.ts';
 
 interface Props {
   progress: BatchStatusResponse;

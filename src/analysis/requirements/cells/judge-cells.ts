@@ -19,7 +19,7 @@ import { requirementClaim, shareInPercent } from '../../wording.ts';
 import { cellTables, groupCells } from '../../table/cell-tables.ts';
 import { unfinishedWarnings } from '../../table/header.ts';
 import type { CellsDecision } from './decision.ts';
-import { verdictWord } from '../../../domain/verdict-word.ts';
+import { verdictWord } from '../sentence.ts';
 
 /** A cell with its verdict and what it is called. */
 export interface JudgedCell {

@@ -15,7 +15,7 @@ import { count, share } from '../../parts/time.tsx';
 import { RequirementCourse } from '../../plots/requirement-course.tsx';
 import { shareAxis, type ShareAxis } from './axis.ts';
 import { WithWorstPlot } from './worst-plot.tsx';
-import { verdictWord } from '../../../../src/domain/verdict-word.ts';
+import { verdictWord } from '../../../../src/analysis/requirements/sentence.ts';
 
 interface Props {
   progress: BatchStatusResponse;
