@@ -1,4 +1,5 @@
 /** The section of a report about the cells of a study with scenarios: each requirement as a table of its cells, coloured by their verdicts. Pure. */
+import { verdictWord } from '../analysis/requirements/sentence.ts';
 import { shareInPercent } from '../analysis/wording.ts';
 import type { CellVerdict, JudgedRequirement, Scenario } from '../contract/types.ts';
 import { type Axis, axesOfStudy } from '../domain/scenarios/cells.ts';
@@ -10,11 +11,11 @@ const MOST_ACROSS = 8;
 /** Rows beyond these would fill pages: those with the least shares are shown. */
 const MOST_ROWS = 200;
 
-const KINDS: Readonly<Record<CellVerdict['verdict'], readonly [kind: string, word: string]>> = {
-  met: ['good', 'met'],
-  violated: ['bad', 'violated'],
-  'not-shown': ['warn', 'not enough runs'],
-  open: ['soft', 'open'],
+const KINDS: Readonly<Record<CellVerdict['verdict'], string>> = {
+  met: 'good',
+  violated: 'bad',
+  'not-shown': 'warn',
+  open: 'soft',
 };
 
 export function cellsSection({ verdicts, submission }: ReportData): Markup {
@@ -66,9 +67,8 @@ function cellsOfRequirement({ name, by = [] }: JudgedRequirement, axes: readonly
 function cellText(cell: CellVerdict | undefined): Markup {
   if (cell === undefined) return html``;
   const { verdict, called, estimate, lower, upper } = cell;
-  const [kind, word] = KINDS[verdict];
-  const text = html`${estimate === null ? '-' : shareInPercent(estimate)} ${word}`;
-  return html`<span class="cell ${kind}"
+  const text = html`${estimate === null ? '-' : shareInPercent(estimate)} ${verdictWord(verdict)}`;
+  return html`<span class="cell ${KINDS[verdict]}"
     >${called === null ? text : html`<strong>${text}</strong>`}<br /><span class="soft"
       >${shareInPercent(lower)} to ${shareInPercent(upper)}</span
     ></span

@@ -42,8 +42,7 @@ export function attribution({ groups, parameters, partly = [], confidence = 0.95
   const inGroup = new Float64Array(groups).map((it) => (it === IN_NEITHER ? Number.NaN : it));
   const grouped = completeRows([inGroup], groups.length).length;
   const rows = completeRows([inGroup, ...parameters.map((it) => it.values)], groups.length);
-  const failing = Uint8Array.from(rows, (row) => (groups[row] === FAILING ? 1 : 0));
-  const runs: GroupedRuns = { failing, failures: failing.reduce((sum, it) => sum + it, 0) };
+  const runs = groupedIn(inGroup, rows);
   const counts = { failing: runs.failures, passing: rows.length - runs.failures, n_used: rows.length };
   const isFixed = parameters.map((it) => isConstantIn(it.values, rows));
   const varying = parameters.filter((_, j) => !isFixed[j]);
@@ -55,10 +54,7 @@ export function attribution({ groups, parameters, partly = [], confidence = 0.95
     return { ...counts, parameters: [], best_pair: null, reason, warnings: missing, sentence };
   }
   // One column after the other is taken and ordered: all of them would be as large as the table.
-  const ordered = ({ name, values }: NumericColumn): OrderedColumn => {
-    const taken = takeRows(values, rows);
-    return { name, values: taken, order: ascendingOrder(taken) };
-  };
+  const ordered = (column: NumericColumn): OrderedColumn => orderedIn(column, rows);
   const attributed = withHolm(
     [...varying.map((it) => attributeOne(ordered(it), runs, confidence)), ...partial],
     confidence,
@@ -79,15 +75,24 @@ export function attribution({ groups, parameters, partly = [], confidence = 0.95
 }
 
 /** Nothing where the parameter does not vary in the runs that have it, or where too few of them fail or pass. */
-function attributePartly({ name, values }: NumericColumn, inGroup: Float64Array, confidence: number): OneAttribution[] {
-  const rows = completeRows([inGroup, values], inGroup.length);
-  const failing = Uint8Array.from(rows, (row) => Number(inGroup[row] === FAILING));
-  const failures = failing.reduce((sum, it) => sum + it, 0);
-  if (Math.min(failures, rows.length - failures) < LEAST_GROUP || isConstantIn(values, rows)) return [];
-  const taken = takeRows(values, rows);
-  const found = attributeOne({ name, values: taken, order: ascendingOrder(taken) }, { failing, failures }, confidence);
+function attributePartly(column: NumericColumn, inGroup: Float64Array, confidence: number): OneAttribution[] {
+  const rows = completeRows([inGroup, column.values], inGroup.length);
+  const runs = groupedIn(inGroup, rows);
+  if (Math.min(runs.failures, rows.length - runs.failures) < LEAST_GROUP || isConstantIn(column.values, rows))
+    return [];
+  const found = attributeOne(orderedIn(column, rows), runs, confidence);
   const { best_interval: best } = found;
   return [{ ...found, best_interval: { ...best, sentence: `${best.sentence} that have it` } }];
+}
+
+function groupedIn(inGroup: Float64Array, rows: Uint32Array): GroupedRuns {
+  const failing = Uint8Array.from(rows, (row) => Number(inGroup[row] === FAILING));
+  return { failing, failures: failing.reduce((sum, it) => sum + it, 0) };
+}
+
+function orderedIn({ name, values }: NumericColumn, rows: Uint32Array): OrderedColumn {
+  const taken = takeRows(values, rows);
+  return { name, values: taken, order: ascendingOrder(taken) };
 }
 
 const isConstantIn = (values: Float64Array, rows: Uint32Array): boolean =>

@@ -1,11 +1,12 @@
 /** The table of studies: verdict, failures, progress and end of each. */
 import { useState } from 'react';
-import type { Batch, BatchStatusResponse, Finding, RequirementVerdict } from '../../../src/contract/types.ts';
+import type { Batch, BatchStatusResponse, Finding } from '../../../src/contract/types.ts';
 import { post, useRequest } from '../data/api.ts';
 import { useRefresh, useStudyVersion } from '../data/use-refresh.ts';
 import { Act, Failure } from '../parts/common.tsx';
 import { State, StatusBar } from '../parts/status.tsx';
 import { clock, count, duration, minutes, rate, Time } from '../parts/time.tsx';
+import { GRAVEST_FIRST } from '../plots/requirement-plot.ts';
 import { changeQuery, hrefOf } from '../router.ts';
 import { endedOf, isOpen, percent, shareOf, stateOf } from '../parts/progress.ts';
 import { WaitingSince } from '../rounds/waiting.tsx';
@@ -265,14 +266,11 @@ function Findings({ batch }: { batch: Batch }) {
   );
 }
 
-/** The gravest verdict comes first. */
-const ORDER: readonly RequirementVerdict['verdict'][] = ['violated', 'not-shown', 'open', 'met'];
-
 function Verdict({ progress: { batch } }: { progress: BatchStatusResponse }) {
   const { data } = useRequest<BatchStatusResponse>(`/batches/${batch.id}`, useStudyVersion(batch));
   const requirements = data?.requirements ?? [];
-  const worst = ORDER.find((verdict) => requirements.some((it) => it.verdict === verdict));
-  if (worst === undefined || worst === null) return <span className="soft">–</span>;
+  const worst = GRAVEST_FIRST.find((verdict) => requirements.some((it) => it.verdict === verdict));
+  if (worst === undefined) return <span className="soft">–</span>;
   const some = requirements.filter((it) => it.verdict === worst);
   return (
     <span className={`pill v-${worst}`} title={requirements.map((it) => it.sentence).join('\n')}>

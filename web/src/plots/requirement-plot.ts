@@ -4,7 +4,8 @@ import { limitsOf, parseRequirementCondition } from '../../../src/domain/study/c
 
 type Histogram = StudyDistributions['variables'][number];
 
-const ORDER = ['violated', 'not-shown', 'open', 'met'] as const;
+/** Verdicts, the gravest first. */
+export const GRAVEST_FIRST = ['violated', 'not-shown', 'open', 'met'] as const;
 
 /** How far the estimate is above the required share, as a part of what may fail; below 0: not reached. */
 const margin = ({ estimate, probability }: RequirementVerdict): number =>
@@ -12,7 +13,7 @@ const margin = ({ estimate, probability }: RequirementVerdict): number =>
 
 /** The requirements on one output that have a verdict, the worst first: violated, not shown, open, met; of equal ones the nearest to its limit. */
 export function worstFirst(requirements: readonly RequirementVerdict[]): RequirementVerdict[] {
-  const rank = ({ verdict }: RequirementVerdict): number => ORDER.findIndex((it) => it === verdict);
+  const rank = ({ verdict }: RequirementVerdict): number => GRAVEST_FIRST.findIndex((it) => it === verdict);
   return requirements
     .filter((it) => it.output !== null && it.verdict !== null)
     .sort((a, b) => rank(a) - rank(b) || margin(a) - margin(b));
