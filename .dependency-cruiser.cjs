@@ -122,7 +122,7 @@ module.exports = {
     {
       name: 'not-to-dev-dep',
       severity: 'error',
-      from: { path: '^(src|machines|bin)', pathNot: '^bin/bundle-runner[.]mjs$' },
+      from: { path: '^(src|machines|bin)', pathNot: '^bin/bundle[.]mjs$' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

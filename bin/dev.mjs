@@ -12,7 +12,7 @@ const endpoint = `http://127.0.0.1:${port}`;
 const example = join(root, 'examples', 'sounding-rocket', 'simulation.mjs');
 const tsx = join(root, 'node_modules', '.bin', 'tsx');
 const vite = join(root, 'node_modules', '.bin', 'vite');
-const program = join(root, 'bin', 'simbatch.ts');
+const program = join(root, 'src', 'cli', 'programs', 'simbatch.ts');
 
 mkdirSync(dataDir, { recursive: true });
 /** The processes, in the order in which they are started. `tsx watch` restarts its program when an imported file changes. */

@@ -1,6 +1,8 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { parseCondition } from '../../src/domain/study/condition.ts';
 import { parseMemory } from '../../src/domain/quantity.ts';
+import { registry } from '../../src/contract/build.ts';
 import { schemaFaults } from '../../src/contract/validation/validate.ts';
 import { apiDescription } from '../../src/http/openapi.ts';
 import { routes } from '../../src/http/routes/index.ts';
@@ -26,6 +28,15 @@ describe('http/openapi', () => {
       expect(schemaFaults(body.schema, example), `${method} ${path}`).to.deep.equal([]);
       expect(example, `${method} ${path}`).to.be.an('object');
     }
+  });
+
+  it('has schemas that the meta-schema accepts: at run time they are taken as they are', () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const [name, schema] of registry) {
+      const isValid = ajv.validateSchema(schema);
+      expect(isValid, `${name}: ${ajv.errorsText()}`).to.equal(true);
+    }
+    expect(ajv.validateSchema({ type: 'objekt' })).to.equal(false);
   });
 
   it('declares the samples with the schema of each media type', () => {

@@ -10,6 +10,28 @@ import simbatch as sb
 from simbatch.local.program import find_program
 
 
+# Tests with a coordinator that are run on each Python: they pickle, start interpreters and call from threads.
+ON_EACH_PYTHON = (
+    "test_a_function_is_executed_for_every_run_and_answers_are_there",
+    "test_a_notebook_executes_what_is_new_alone",
+    "test_histories_of_a_continued_study_have_the_runs_of_all_its_batches",
+    "test_interpreters_execute_many_runs_each",
+    "test_points_are_executed_once_and_come_back_in_order",
+    "test_threads_programs_and_coroutines_ask_for_the_same_points_at_once",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Marks the tests that need a coordinator of their own; on a second Python most of them repeat those on the first."""
+    names = {item.originalname for item in items}
+    unknown = [name for name in ON_EACH_PYTHON if len(names) > 100 and name not in names]
+    if unknown:
+        raise pytest.UsageError(f"no test is named {', '.join(unknown)}")
+    for item in items:
+        if "folder" in item.fixturenames and item.originalname not in ON_EACH_PYTHON:
+            item.add_marker("coordinator")
+
+
 def missing(reason):
     """Skips a test; a failure where everything is demanded."""
     if os.environ.get("SIMBATCH_REQUIRE_ALL") == "1":
@@ -78,7 +100,7 @@ class FakeCoordinator:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
 

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { root } from './program.ts';
 
-/** No limit on a busy machine: three suites side by side, of which one takes ten minutes on two cores. */
+/** No limit on a busy machine: the suite takes some minutes on two cores. */
 const SUITE_MS = 2_600_000;
 const folder = `${root}clients/python`;
 
@@ -36,14 +36,18 @@ function interpreters(): string[] {
   return ['python3', ...kept];
 }
 
-/** Runs the package's own tests; simulations and notebooks that start `python3` get the same interpreter. */
+/**
+ * Runs the package's own tests; simulations and notebooks that start `python3` get the same interpreter. The tests that start
+ * a coordinator each are executed on the ordinary Python, and on the others a few of them (`ON_EACH_PYTHON` in conftest.py).
+ */
 async function suite(executable: string): Promise<{ code: number | null; output: string }> {
   const ordinary = executable === 'python3';
   const environment = ordinary
     ? {}
     : // The real simulators of the examples are installed for the ordinary Python alone.
       { PATH: `${dirname(executable)}:${process.env.PATH}`, SIMBATCH_REQUIRE_ALL: '' };
-  const child = spawn(executable, ['-B', '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', 'tests'], {
+  const chosen = ordinary ? [] : ['-m', 'not coordinator'];
+  const child = spawn(executable, ['-B', '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...chosen, 'tests'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: SUITE_MS,
@@ -58,11 +62,12 @@ describe('the Python package', function () {
   this.timeout(SUITE_MS);
 
   it('passes its own tests on each Python, all of them where everything is demanded', async function () {
-    // Three suites side by side, on a machine that may be busy.
+    // A machine may be busy.
     this.timeout(2_700_000);
     const pythons = interpreters();
     for (const it of pythons) needs(this, 'pytest, cloudpickle, pandas, polars, pyarrow, scipy, tqdm', it);
-    const ends = await Promise.all(pythons.map((it) => suite(it)));
+    const ends = [];
+    for (const it of pythons) ends.push(await suite(it));
     for (const [index, { code, output }] of ends.entries()) {
       const message = `${pythons[index]}: ${output}`;
       expect(code, message).to.equal(0);

@@ -57,7 +57,7 @@ describe('launcher/kit', function () {
     // Not the bundle of dist/, which may be older than what tsc has built.
     bundle = mkdtempSync(join(tmpdir(), 'simbatch-bundle-'));
     folders.push(bundle);
-    const script = `import { bundleRunner } from ${JSON.stringify(join(packageRoot, 'bin/bundle-runner.mjs'))}; await bundleRunner(process.argv[1]);`;
+    const script = `import { bundleRunner } from ${JSON.stringify(join(packageRoot, 'bin/bundle.mjs'))}; await bundleRunner(process.argv[1]);`;
     execFileSync(process.execPath, ['--input-type=module', '-e', script, bundle], { stdio: 'inherit' });
     plain = await packKit({ bundle });
   });
@@ -118,6 +118,7 @@ describe('launcher/kit', function () {
     );
     expect(log).to.match(/engine \*: warm, os, simbatch imported in/);
     for await (const result of client.batchResults(batch_id)) {
+      expect(result.code, JSON.stringify(result)).to.match(/^[0-9a-f]{12}$/);
       expect(result.metadata, JSON.stringify(result)).to.deep.equal({
         file: join(root, 'clients/python/simbatch/__init__.py'),
         python: 1,

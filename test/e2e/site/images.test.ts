@@ -183,7 +183,7 @@ function installPackage(modules: string): void {
 /** The kit with Node of this build, as `simbatch kit --with-node` makes it; not the bundle of dist/, which may be older. */
 async function packRunner(folder: string): Promise<void> {
   const bundle = mkdtempSync(join(tmpdir(), 'simbatch-bundle-'));
-  const { bundleRunner } = (await import(pathToFileURL(join(packageRoot, 'bin/bundle-runner.mjs')).href)) as {
+  const { bundleRunner } = (await import(pathToFileURL(join(packageRoot, 'bin/bundle.mjs')).href)) as {
     bundleRunner: (folder: string) => Promise<void>;
   };
   await bundleRunner(bundle);

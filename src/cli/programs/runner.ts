@@ -1,12 +1,11 @@
-#!/usr/bin/env node
-/** The program of the runner kit: `simbatch runner` alone, as it runs where only Node is installed. */
-import { packageVersion } from '../src/base/package.ts';
+/** The program of the runner kit: `simbatch runner` alone, as it runs where only Node is installed; the entry of its bundle. */
 import { Command, Help } from 'commander';
-import { filesPushCommand } from '../src/cli/commands/files/push.ts';
-import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
-import { runCommandLine } from '../src/cli/run-command-line.ts';
-import { bothNames, shownNames } from '../src/base/text/variables.ts';
-import { endQuietlyOnClosedPipe } from '../src/cli/terminal/output.ts';
+import { packageVersion } from '../../base/package.ts';
+import { bothNames, shownNames } from '../../base/text/variables.ts';
+import { filesPushCommand } from '../commands/files/push.ts';
+import { runnerCommand } from '../commands/pool/runner.ts';
+import { runCommandLine } from '../run-command-line.ts';
+import { endQuietlyOnClosedPipe } from '../terminal/output.ts';
 
 endQuietlyOnClosedPipe();
 const name = 'simbatch-runner';

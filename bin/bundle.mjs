@@ -1,0 +1,138 @@
+// Bundles the programs from what tsc has built, and collects the licenses of the packages in them: a command that opens few files
+// starts sooner than with two thousand. `node bin/bundle.mjs` writes `dist/bin` and `dist/kit`.
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const built = (path) => join(root, 'dist/src', path);
+
+/** A bundle is one ES module; the packages in it that are CommonJS need these. */
+const COMMONJS = [
+  "import { createRequire as _createRequire } from 'node:module';",
+  "import { fileURLToPath as _fileURLToPath } from 'node:url';",
+  "import { dirname as _dirname } from 'node:path';",
+  'const require = _createRequire(import.meta.url);',
+  'const __filename = _fileURLToPath(import.meta.url), __dirname = _dirname(__filename);',
+].join('\n');
+
+const SHARED = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+  banner: { js: COMMONJS },
+};
+/** Packages that are not bundled: native ones, and those that start a file of theirs as a thread. */
+const APART = ['classic-level', 'lz4-napi', 'pino'];
+
+/**
+ * Native packages stay beside the kit's bundle, in its `node_modules`. The store's is loaded when the spool is opened; that of
+ * LZ4 by the first run whose study asks for this compression.
+ */
+const natives = {
+  name: 'natives',
+  setup(bundle) {
+    bundle.onLoad({ filter: /classic-level[/\\]binding\.js$/ }, ({ path }) => ({
+      contents:
+        "module.exports = require('node-gyp-build')(require('node:path').join(__dirname, 'node_modules', 'classic-level'));",
+      resolveDir: dirname(path),
+    }));
+    bundle.onResolve({ filter: /^lz4-napi$/ }, ({ path, namespace, resolveDir }) =>
+      namespace === 'lazy' ? { path, external: true } : { path, namespace: 'lazy', pluginData: resolveDir },
+    );
+    bundle.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path, pluginData }) => ({
+      contents: `module.exports = { compressSync: (input) => require(${JSON.stringify(path)}).compressSync(input) };`,
+      resolveDir: pluginData,
+    }));
+  },
+};
+
+/** Writes the runner of the kit to `folder`: `runner.mjs`, its thread and `LICENSES.txt`. The same sources give the same bytes. */
+export async function bundleRunner(folder) {
+  mkdirSync(folder, { recursive: true });
+  const options = { ...SHARED, minify: true, plugins: [natives] };
+  const runner = await build({
+    ...options,
+    entryPoints: [built('cli/programs/runner.js')],
+    outfile: join(folder, 'runner.mjs'),
+  });
+  const look = await build({
+    ...options,
+    entryPoints: [built('runner/code/look-worker.js')],
+    outfile: join(folder, 'look-worker.js'),
+  });
+  // Copied beside the bundle by src/launcher/kit.
+  writeLicenses(folder, [runner, look], ['node_modules/classic-level', 'node_modules/lz4-napi']);
+}
+
+/**
+ * Writes the command `simbatch` to `folder`: `simbatch.js`, and in `parts/` what its commands share or load when they are called.
+ * A thread lies where the module that starts it looks for it: beside or below that module, and so in `parts/`.
+ */
+async function bundleProgram(folder) {
+  const program = await build({
+    ...SHARED,
+    entryPoints: {
+      simbatch: built('cli/programs/simbatch.js'),
+      'parts/worker/worker': built('coordinator/answers/worker/worker.js'),
+      'parts/look-worker': built('runner/code/look-worker.js'),
+    },
+    chunkNames: 'parts/[name]-[hash]',
+    outdir: folder,
+    splitting: true,
+    keepNames: true,
+    external: APART,
+    write: false,
+  });
+  const command = join(folder, 'simbatch.js');
+  const made = program.outputFiles.map(({ path, text }) => [
+    path,
+    path === command ? `#!/usr/bin/env node\n${text}` : text,
+  ]);
+  for (const [path, text] of made) writeChanged(path, text);
+  chmodSync(command, 0o755);
+  writeLicenses(folder, [program], []);
+  const kept = new Set([...made.map(([path]) => path), join(folder, 'LICENSES.txt')]);
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const path = join(folder, name);
+    if (!kept.has(path) && statSync(path).isFile()) rmSync(path);
+  }
+}
+
+/** A program of this folder may be running: a file that is as before is not written. */
+function writeChanged(path, text) {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/**
+ * @param {{ metafile: import('esbuild').Metafile }[]} bundles
+ * @param {string[]} beside packages beside the bundle
+ */
+function writeLicenses(folder, bundles, beside) {
+  const inputs = bundles.flatMap(({ metafile }) =>
+    Object.values(metafile.outputs).flatMap((it) => Object.keys(it.inputs)),
+  );
+  const bundled = inputs.flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  const packages = [...new Set([...bundled, ...beside])].toSorted();
+  writeChanged(join(folder, 'LICENSES.txt'), packages.map(license).join('\n\n'));
+}
+
+function license(path) {
+  const { name, version, license: id } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+  const file = readdirSync(join(root, path)).find((it) => /^licen[cs]e(\.|$)/i.test(it));
+  const text = file === undefined ? '' : `\n${readFileSync(join(root, path, file), 'utf8').trim()}\n`;
+  return `== ${name} ${version} (${id})\n${text}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bundleProgram(join(root, 'dist/bin'));
+  await bundleRunner(join(root, 'dist/kit'));
+}
