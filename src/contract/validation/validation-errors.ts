@@ -20,7 +20,7 @@ const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0,
 /** Returns the faults of one validation, at most `limit`; the last one then counts the omitted ones. */
 export function faultsOf(errors: readonly ErrorObject[], limit: number): Fault[] {
   const faults = new Map<string, Fault>();
-  for (const error of errors) {
+  for (const error of oneOfEachType(errors)) {
     const fault = faultOf(error);
     if (fault !== undefined && !faults.has(fault.pointer)) faults.set(fault.pointer, fault);
   }
@@ -31,6 +31,29 @@ export function faultsOf(errors: readonly ErrorObject[], limit: number): Fault[]
 }
 
 type Params = Record<string, unknown>;
+
+/**
+ * The alternatives of a value refuse it each by its type: one error names all types that it may have. A value of the type of one
+ * alternative, with faults inside, is meant as that one: the other types are not mentioned.
+ */
+function* oneOfEachType(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
+  const hasAlternatives = new Set(errors.filter((it) => it.keyword === 'anyOf').map((it) => it.instancePath));
+  const types = new Map<string, string[]>();
+  const hasFaultsInside = new Set<string>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword === 'anyOf') continue;
+    if (keyword === 'type')
+      types.set(instancePath, [...(types.get(instancePath) ?? []), ...[(params as Params)['type'] as string].flat()]);
+    else hasFaultsInside.add(instancePath);
+    for (let path = instancePath; path !== ''; hasFaultsInside.add(path)) path = path.slice(0, path.lastIndexOf('/'));
+  }
+  for (const error of errors) {
+    const { keyword, instancePath } = error;
+    if (keyword !== 'type' || !hasAlternatives.has(instancePath)) yield error;
+    else if (!hasFaultsInside.has(instancePath))
+      yield { ...error, params: { type: [...new Set(types.get(instancePath))] } };
+  }
+}
 
 /** Returns undefined for an error that only repeats another. */
 function faultOf(error: ErrorObject): Fault | undefined {

@@ -20,6 +20,8 @@ function withMember(path: string, value: unknown): any {
 }
 
 const distribution = (members: object) => ({ d: { distribution: members, units: '' } });
+const LEVEL = '/config/scenarios/site/andoya/latitude';
+const level = (value: unknown) => ({ site: { andoya: { latitude: value }, esrange: {} } });
 const condition = (text: unknown) => [{ variable: 'v', condition: text, description: '' }];
 
 describe('http/request/validate: the faults of a study', () => {
@@ -47,6 +49,9 @@ describe('http/request/validate: the faults of a study', () => {
     ['/config/monte_carlo/seed', 0.5, '/config/monte_carlo/seed', /integer/],
     ['/config/monte_carlo/seed', 2n ** 63n, '/config/monte_carlo/seed', /9223372036854775808/],
     [`/config/${FREE}`, [], `/config/${FREE}`, /is an array; it must be an object/],
+    ['/config/scenarios', level('69'), LEVEL, /^is "69"; it must be a finite number or an object$/],
+    ['/config/scenarios', level({ type: 'normal', mean: 1 }), `${LEVEL}/std_dev`, /^is required$/],
+    ['/config/scenarios', level({ type: 'fixed', value: 'x' }), `${LEVEL}/value`, /^is "x"; it must be a finite number$/],
     [`/config/${FREE}`, { '': normal }, `/config/${FREE}/`, /empty/],
     [`/config/${FREE}`, { 'a/b~c': 1 }, `/config/${FREE}/a~1b~0c`, /is 1; it must be an object/],
     [`/config/${FREE}`, JSON.parse('{"__proto__": 1}'), `/config/${FREE}/__proto__`, /must be an object/],
