@@ -145,7 +145,10 @@ function partOf({ run_ids: _, ...design }: MonteCarlo, hasCells: boolean, runIds
   return hasCells ? { ...design, cell_run_ids: runIds } : { ...design, run_ids: runIds };
 }
 
-/** Returns a submission that repeats these runs of a study that holds `held` runs, or the fault when they are too long to write down. */
+/**
+ * Returns a submission that repeats these runs of a study that holds `held` runs, or the fault when they are too long to write down.
+ * It has no requirements: the comparison is its answer, and a verdict on a drawn part would ask for further runs.
+ */
 export function auditOf(
   submission: BatchSubmission,
   held: number,
@@ -153,7 +156,9 @@ export function auditOf(
   name: string | undefined,
 ): BatchSubmission | Fault {
   const audit = rerunOf(submission, held, selection, name === undefined ? {} : { name });
-  if (!('pointer' in audit)) ruleOut(audit);
+  if ('pointer' in audit) return audit;
+  ruleOut(audit);
+  delete audit.requirements;
   return audit;
 }
 

@@ -156,7 +156,8 @@ describe('cli: studies that grow', () => {
         await post(`${server.url}/jobs/${job.id}/complete`, { ...about, result });
       }
     };
-    const submission = study({ runs: 3, policy: { priority: 9 } });
+    const requirements = [{ name: 'near', output: 'miss_m', condition: '< 5', probability: 0.9, confidence: 0.9 }];
+    const submission = study({ runs: 3, policy: { priority: 9 }, requirements });
     const { batch_id: first } = (await (await post(`${server.url}/jobs`, submission)).json()) as any;
     await register('lab-1');
     await complete('lab-1', 1, 3);
@@ -175,6 +176,11 @@ describe('cli: studies that grow', () => {
     const latest = (await json('studies')).at(-1).id as string;
     const again = await simbatch(['audit', latest, '-o', 'json', ...endpoint]);
     expect(JSON.parse(again.stdout)).to.include({ audited: first, differing: 3, same_runner: 0 });
+    const watched = await simbatch(['watch', latest, ...endpoint]);
+    expect(watched.code, watched.stderr).to.equal(4);
+    expect(watched.stdout)
+      .to.match(/^3 of 3 runs compared give other outputs/m)
+      .and.not.match(/near|Not enough runs/);
   });
 
   it('pauses, resumes and releases a study, and resumes a runner by the same command', async () => {

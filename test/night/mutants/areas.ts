@@ -64,7 +64,7 @@ export const AREAS: readonly Area[] = [
     name: 'webhooks',
     sources: ['src/coordinator/notifications', 'machines/notification'],
     quick: ['machines/notification.test.ts', 'coordinator/notifications'],
-    slow: ['sim/notifications.test.ts'],
+    slow: ['sim/notifications.long.test.ts'],
   },
   {
     name: 'questions',

@@ -7,9 +7,9 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { plural, printable, shortId } from '../../terminal/format.ts';
-import { writeJson, writeLine } from '../../terminal/output.ts';
-import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
+import { auditLines } from '../../study/audit-lines.ts';
+import { plural, shortId } from '../../terminal/format.ts';
+import { writeJson, writeText } from '../../terminal/output.ts';
 import { create, CREATED, type CreateFlags } from './growth.ts';
 
 interface AuditFlags extends CreateFlags {
@@ -17,16 +17,6 @@ interface AuditFlags extends CreateFlags {
   reused?: number;
   seed?: number;
 }
-
-const COLUMNS: readonly Column[] = [
-  { name: 'run', align: 'right' },
-  { name: 'class' },
-  { name: 'runner', shrink: 12 },
-  { name: 'differs in', shrink: 16 },
-];
-
-/** Differing runs that are listed for people. */
-const MAX_LISTED = 20;
 
 export function auditCommand(): Command {
   return clientCommand(
@@ -92,29 +82,5 @@ async function auditOf(client: Client, batchId: Uuid): Promise<Uuid> {
 async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {
   if (answer.differing > 0) process.exitCode = EXIT.requirementViolated;
   if (flags.output === 'json') return writeJson(answer);
-  await writeLine(printable(answer.sentence));
-  if (answer.not_compared > 0)
-    await writeLine(
-      `${plural(answer.not_compared, 'run')} cannot be compared: cancelled, lost, or without the original`,
-    );
-  if (answer.differing === 0) return;
-  await writeLine();
-  const listed = answer.differing_runs
-    .slice(0, MAX_LISTED)
-    .map((it) => [
-      it.run_id,
-      arrow(it.before.class, it.after.class),
-      arrow(it.before.runner_id, it.after.runner_id),
-      it.outputs.map((output) => output.name).join(', '),
-    ]);
-  await writeLine(renderTable(COLUMNS, listed, tableOptions(flags.output)));
-  const rest = answer.differing - MAX_LISTED;
-  if (rest > 0) await writeLine(`and ${plural(rest, 'more run')}: -o json lists them`);
-  for (const { before, after, compared, differing, capabilities } of answer.runners) {
-    const differs = capabilities.map((it) => `${it.name} ${String(it.before)} -> ${String(it.after)}`);
-    const stated = differs.length === 0 ? '' : `; they state ${differs.join(', ')}`;
-    await writeLine(printable(`${arrow(before, after)}: ${differing} of ${compared} differ${stated}`));
-  }
+  await writeText(auditLines(answer, flags.output));
 }
-
-const arrow = (before: string, after: string): string => (before === after ? before : `${before} -> ${after}`);

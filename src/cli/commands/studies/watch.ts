@@ -9,6 +9,7 @@ import { writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { follow, type Following } from '../../progress/follow.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { failureLines, verdictLines, precisionLines } from '../../study/answer-text.ts';
+import { auditLines } from '../../study/audit-lines.ts';
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, outcomeLine, reasonLines } from '../../progress/outcome.ts';
 import { declaredPrecision, declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
@@ -48,7 +49,9 @@ export async function watchBatch(
     const doubts = (await client.findings(batchId)).filter(isDoubtful);
     const requirements = await declaredVerdicts(client, status);
     const precision = await declaredPrecision(client, status);
-    if (flags.output === 'json') await writeJson({ ...status, answer, findings: doubts, requirements, precision });
+    const audit = status.batch.parent?.relation === 'audit' ? await client.auditAnswer(batchId) : undefined;
+    if (flags.output === 'json')
+      await writeJson({ ...status, answer, findings: doubts, requirements, precision, audit });
     else if (flags.output === 'name') await writeLine(batchId);
     else {
       const failures = await failuresOf(client, status);
@@ -59,6 +62,7 @@ export async function watchBatch(
         ...failureLines({ failures }),
         ...verdictLines(requirements),
         ...precisionLines(precision),
+        ...(audit === undefined ? [] : auditLines(audit, flags.output)),
         ...findingLines(doubts),
         ...stepLines(answer),
         ...(isPiped ? answerLines(answer) : []),
@@ -67,6 +71,8 @@ export async function watchBatch(
     const verdicts = [
       ...requirements.map((it) => it.verdict ?? 'none'),
       ...precision.map((it) => (it.state === 'reached' ? 'met' : 'not-shown')),
+      // Other outputs than before are the violation that a spot check looks for.
+      ...(audit === undefined || audit.differing === 0 ? [] : ['violated']),
     ];
     return exitCodeOf(status, verdicts, doubts, flags.strict ?? false);
   } finally {

@@ -151,7 +151,7 @@ export async function createIfCurrent<T extends object>(
       if (batchId !== undefined) keepCopies(turn, batchId);
       const pinnedCode = relation === 'extension' ? parent.context.pinnedCode : undefined;
       // The same runs again: a requirement that was stated after these were seen stays so.
-      const judgement = relation === 'rerun' || relation === 'audit' ? parent.context.judgement : undefined;
+      const judgement = relation === 'rerun' ? parent.context.judgement : undefined;
       const origin = { parent: link, selection, batchId, pinnedCode, judgement, extraction, warnings };
       return { ...openBatch(parts, turn, submission, origin), ...answer };
     };

@@ -63,10 +63,11 @@ describe('coordinator/studies/growth/audit', () => {
     for (const count of counts) expect(count).to.be.within(35, 85);
   });
 
-  it('draws neither cancelled nor lost nor open runs, and keeps only the priority of the policy', async () => {
+  it('draws neither cancelled nor lost nor open runs, and keeps only the priority of the policy and no requirement', async () => {
     await join('a');
     const policy = { canary_runs: 1, max_failures: 5, priority: 4 };
-    const batch = await scene.submit({ runs: 6, maxRetries: 0, policy });
+    const requirements = [{ name: 'near', output: 'miss', condition: '< 5', probability: 0.9, confidence: 0.9 }];
+    const batch = await scene.submit({ runs: 6, maxRetries: 0, policy, requirements });
     await scene.claim('a', 6);
     await finish(batch, 0, 'a');
     await scene.claim('a', 6);
@@ -76,7 +77,11 @@ describe('coordinator/studies/growth/audit', () => {
     await scene.fail(batch, 2, 'a', 1, 'early_termination');
     await scene.api.cancelJob(jobId(batch, 3));
     const { batch_id: audit } = await scene.api.auditBatch(batch, { fraction: 1, seed: 0 });
-    expect((await scene.api.submission(audit)).policy).to.deep.equal({ priority: 4 });
+    const submission = await scene.api.submission(audit);
+    expect(submission)
+      .to.deep.include({ policy: { priority: 4 } })
+      .and.not.have.property('requirements');
+    expect(await scene.api.submission(batch)).to.have.property('requirements');
     expect(await drawn(audit)).to.deep.equal([0, 1, 2]);
     const empty = await scene.submit({ runs: 6 });
     expect(await codeOf(scene.api.auditBatch(empty, { fraction: 1 }))).to.equal('invalid-request');
