@@ -1,6 +1,6 @@
 /**
  * `npm run build && node dist/bench/validation/run.js [name ...]`: computes the coverage of the intervals and the error of verdicts and tests, and
- * writes these tables, or all, into the README here and the pages of docs/. All draws are from fixed seeds: the tables change only with the code.
+ * writes these tables, or all, into the pages here. All draws are from fixed seeds: the tables change only with the code.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,9 +17,7 @@ import { stoppingCoverage } from './stopping.ts';
 import { markdown, placeOf, withTables } from './tables.ts';
 
 /** The pages; each table has its place in one of them. */
-const PAGES = ['bench/validation/README.md', 'bench/validation/rare-events.md', 'docs/analysis.md'].map((it) =>
-  join(packageRoot, it),
-);
+const PAGES = ['bench/validation/README.md', 'bench/validation/rare-events.md'].map((it) => join(packageRoot, it));
 
 const MAKERS = {
   'sequential-error': sequentialErrors,
