@@ -7,7 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { clientCommand, connect, integerBetween, type ClientFlags } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
-import { auditLines } from '../../study/audit-lines.ts';
+import { auditLines } from '../../progress/audit-lines.ts';
 import { plural, shortId } from '../../terminal/format.ts';
 import { writeJson, writeText } from '../../terminal/output.ts';
 import { create, CREATED, type CreateFlags } from './growth.ts';

@@ -9,7 +9,7 @@ import { writeJson, writeLine, writeText } from '../../terminal/output.ts';
 import { follow, type Following } from '../../progress/follow.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 import { failureLines, verdictLines, precisionLines } from '../../study/answer-text.ts';
-import { auditLines } from '../../study/audit-lines.ts';
+import { auditLines } from '../../progress/audit-lines.ts';
 import { answerLines, answerOf, stepLines } from '../../progress/answer-line.ts';
 import { failuresOf, outcomeLine, reasonLines } from '../../progress/outcome.ts';
 import { declaredPrecision, declaredVerdicts, verdictExitCode } from '../../study/verdicts.ts';
