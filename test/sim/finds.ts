@@ -8,8 +8,6 @@ export interface SoughtBug {
   patch?: () => () => void;
   /** The violation that the simulation must report. */
   says: RegExp;
-  /** Few seeds find it, so it is sought in the tests of the night. */
-  isRare?: true;
 }
 
 /** Replaces a member of an object; returns a function that restores it. */

@@ -44,13 +44,11 @@ export const JUDGEMENT_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a cancelled run does not end the sequence of a precision',
-    isRare: true,
     patch: () => replaced(StudyPrecision.prototype, 'takeCancelled', () => {}),
     says: /is precise at|and its runs give/,
   },
   {
     name: 'the verdicts are forgotten at a restart, and the place in the prefix is not',
-    isRare: true,
     bug: {
       read: (key, value) =>
         key.startsWith('!verdicts!') ? altered(value, (it) => ({ ...it, requirements: [] })) : value,

@@ -40,13 +40,11 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a runner's outcome is not synced",
-    isRare: true,
     bug: { spool: 'unsynced' },
     says: /reported (complete|fail), and forgot it/,
   },
   {
     name: 'an outcome is reported before it is spooled',
-    isRare: true,
     bug: { spool: 'late' },
     says: /reported (complete|fail), and forgot it/,
   },

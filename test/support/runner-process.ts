@@ -5,14 +5,13 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { packageRoot } from '../../src/base/package.ts';
 
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
-export const MAIN = fileURLToPath(new URL('./runner-main.js', import.meta.url));
+export const MAIN = join(packageRoot, 'dist/bin/simbatch.js');
 
 /** Variables for the simulations of the tests, which a runner does not pass by default. */
 const VARIABLES =

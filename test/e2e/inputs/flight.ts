@@ -1,18 +1,16 @@
 /** A coordinator, and a runner with the simulations of the corpus as its engines. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../../../src/base/package.ts';
 import { Client } from '../../../src/client/client.ts';
 import type { BatchSubmission } from '../../../src/contract/types.ts';
+import { coordinatorProcess } from '../../support/coordinator-process.ts';
 import { pythonFault } from '../../support/runner-modes.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study } from '../../support/studies.ts';
 import { corpus, type Simulation } from './corpus.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../support/coordinator-main.js', import.meta.url));
 /** The Node client, as an import has it. */
 export const CLIENT = `file://${join(packageRoot, 'clients/node/index.js')}`;
 const normal = (mean: number, std_dev: number, units: string) => ({
@@ -61,11 +59,8 @@ export class Flight {
 
   static async open(): Promise<Flight> {
     const site = new Site();
-    const coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    return new Flight(site, coordinator, said.toString().trim());
+    const { child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'));
+    return new Flight(site, coordinator, port);
   }
 
   /** Whether this machine executes simulations of this kind. */

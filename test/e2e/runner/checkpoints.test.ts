@@ -33,32 +33,40 @@ describe('runner: checkpoints', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** True once a checkpoint of the first run has so many steps. */
-  function hasStep(root: string, batchId: string, step: number): boolean {
-    const run = join(root, batchId, '00000000');
-    return (existsSync(run) ? readdirSync(run) : []).some((attempt) => {
-      const file = join(run, attempt, 'state.json');
-      return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { step: number }).step >= step;
-    });
+  interface State {
+    step: number;
+    /** Attempt and step of each beginning. */
+    begins: [number, number][];
   }
 
-  async function untilStep(root: string, batchId: string, step: number): Promise<void> {
-    while (!hasStep(root, batchId, step)) await new Promise((resolve) => setTimeout(resolve, 20));
+  /** The checkpoint of the first run with the most steps. */
+  function stateOf(root: string, batchId: string): State {
+    const run = join(root, batchId, '00000000');
+    const files = (existsSync(run) ? readdirSync(run) : []).map((attempt) => join(run, attempt, 'state.json'));
+    const states = files.filter((it) => existsSync(it)).map((it) => JSON.parse(readFileSync(it, 'utf8')) as State);
+    return states.sort((a, b) => a.step - b.step).at(-1) ?? { step: 0, begins: [] };
+  }
+
+  async function untilStep(root: string, batchId: string, step: number, begins = 0): Promise<void> {
+    const isThere = (it: State): boolean => it.step >= step && it.begins.length >= begins;
+    while (!isThere(stateOf(root, batchId))) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   it('end a long run in three allocations: a walltime, a killed runner, its successor', async () => {
     pool = await Pool.open();
     const shared = join(folder, 'shared');
     const args = ['--checkpoint-dir', shared, '--grace-secs', '0'];
-    const batchId = await pool.submit('resumes', { STEPS: '250' });
+    // More steps than a first allocation takes, however long it has to be.
+    const batchId = await pool.submit('resumes', { STEPS: '1500' });
     // On a busy machine an allocation may end before its run has begun.
-    for (let secs = 3; !hasStep(shared, batchId, 5); secs *= 2) {
+    for (let secs = 3; stateOf(shared, batchId).step < 5; secs *= 2) {
       const first = pool.site.start(pool.url, [...args, '--max-lifetime', `${secs}s`, '--lifetime-margin', '1s']);
       expect(await first.exit()).to.equal(0);
     }
 
+    const { begins: earlier } = stateOf(shared, batchId);
     const second = pool.site.start(pool.url, args);
-    await untilStep(shared, batchId, 120);
+    await untilStep(shared, batchId, 120, earlier.length + 1);
     await second.end('SIGKILL');
 
     // It finds the spool of the runner that died, and so its run without waiting for the lease.
@@ -66,8 +74,8 @@ describe('runner: checkpoints', () => {
     const job = await pool.until(batchId, ['Completed', 'Failed']);
     expect(job).to.include({ status: 'Completed', retries: 0 });
     const { metadata } = await pool.client.jobResult(job.id);
-    const { step, begins } = metadata as { step: number; begins: [number, number][] };
-    expect(step).to.equal(250);
+    const { step, begins } = metadata as unknown as State;
+    expect(step).to.equal(1500);
     const attempts = begins.map(([attempt]) => attempt);
     expect(attempts).to.deep.equal([...new Set(attempts)].sort((a, b) => a - b));
     expect(begins.length).to.be.at.least(3);

@@ -75,7 +75,7 @@ describe('runner: credentials', () => {
   for (const [what, text, message] of unusable) {
     it(`ends at the start when the file is ${what}`, async () => {
       const runner = site.start(fake.url, ['--token-file', tokenFile(text)]);
-      expect(await runner.exit()).to.equal(1);
+      expect(await runner.exit()).to.equal(78);
       expect(runner.log).to.match(message).and.not.to.include('xxxx');
     });
   }
@@ -86,7 +86,7 @@ describe('runner: credentials', () => {
       [['--token-file', 'nowhere'], /token_file \S+nowhere cannot be read: .*; name a file/],
     ] as const) {
       const runner = site.start(fake.url, args);
-      expect(await runner.exit()).to.equal(1);
+      expect(await runner.exit()).to.equal(78);
       expect(runner.log).to.match(message);
     }
   });

@@ -1,16 +1,14 @@
 /** A study with the real coordinator and real runners, each of which is killed with SIGKILL on the way. */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { JobResult } from '../../../src/client/client.ts';
+import { coordinatorProcess } from '../../support/coordinator-process.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study } from '../../support/studies.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../support/coordinator-main.js', import.meta.url));
 const RUNS = 40;
 
 async function untilCompleted(client: Client, batchId: string, count: number): Promise<void> {
@@ -32,11 +30,7 @@ describe('runner: end to end', () => {
   });
 
   async function startCoordinator(): Promise<void> {
-    coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), port], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    port = said.toString().trim();
+    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
   }
 
   it('every run completes once although coordinator and runner are killed', async () => {

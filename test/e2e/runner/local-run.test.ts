@@ -116,7 +116,7 @@ describe('runner: one run by hand', () => {
   it('refuses a run configuration that is none, before it executes anything', async () => {
     writeFileSync(join(site.folder, 'run.json'), '{"run_id": -1}');
     const { code, err } = await simbatch(['run-one', 'run.json', '--entrypoint', SIMULATION]);
-    expect(code).to.equal(1);
+    expect(code).to.equal(65);
     expect(err).to.include('run.json is not a run configuration');
   });
 

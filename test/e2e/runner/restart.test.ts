@@ -139,7 +139,7 @@ describe('runner: restarts and faults', () => {
     const first = site.start(fake.url);
     await fake.until('it is registered', () => fake.registrations.length === 1);
     const second = site.start(fake.url);
-    expect(await second.exit()).to.equal(1);
+    expect(await second.exit()).to.equal(73);
     expect(second.log).to.match(/a runner with the id r1 is already running here.*--runner-id/);
     expect(first.process.exitCode).to.equal(null);
   });
@@ -227,7 +227,7 @@ describe('runner: restarts and faults', () => {
 
   it('reports a missing entrypoint at the start', async () => {
     const runner = site.start(fake.url, ['--entrypoint', 'nowhere.py']);
-    expect(await runner.exit()).to.equal(1);
+    expect(await runner.exit()).to.equal(78);
     expect(runner.log).to.match(
       /--entrypoint: entrypoint is "nowhere\.py", but \/\S+\/nowhere\.py does not exist; name the file/,
     );
@@ -248,7 +248,7 @@ describe('runner: restarts and faults', () => {
   it('refuses a credential that the coordinator refuses, at the start', async () => {
     fake.fault = () => 401;
     const runner = site.start(fake.url);
-    expect(await runner.exit()).to.equal(1);
+    expect(await runner.exit()).to.equal(77);
     expect(runner.log).to.include('unavailable');
   });
 });

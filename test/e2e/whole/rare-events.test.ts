@@ -2,22 +2,21 @@
  * A study of rare events with a real coordinator and a real runner, both killed with SIGKILL in each phase: its rows and its answer are to the bit
  * the same as in a study that was never killed, also after an extension.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { Job, Uuid } from '../../../src/contract/types.ts';
 import { madeRareStudy } from '../../analysis/rare/studies.ts';
+import { coordinatorProcess } from '../../support/coordinator-process.ts';
 import { simbatch } from '../../support/program.ts';
 import { rareStudy } from '../../support/rounds.ts';
 import { type RunnerProcess, Site } from '../../support/runner-process.ts';
 import { insist } from '../support.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../support/coordinator-main.js', import.meta.url));
 const PHASES = ['search', 'tune', 'confirm'] as const;
 /** Between two looks at the study. */
 const LOOK_MS = 20;
@@ -50,11 +49,7 @@ writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ y:
   const options = (): string[] => ['--entrypoint', join(site.folder, 'sim.cjs')];
 
   async function startCoordinator(): Promise<void> {
-    coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), port], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    port = said.toString().trim();
+    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
   }
 
   async function killCoordinator(): Promise<void> {

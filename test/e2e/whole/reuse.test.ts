@@ -1,16 +1,15 @@
 /** Studies that take results of finished runs, with a real coordinator, which is killed, and a real runner: executed runs are counted by the simulation. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client, type JobResult } from '../../../src/client/client.ts';
+import { coordinatorProcess } from '../../support/coordinator-process.ts';
 import { simbatch } from '../../support/program.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study, type StudyOptions } from '../../support/studies.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../support/coordinator-main.js', import.meta.url));
 const REUSE: StudyOptions = { policy: { reuse: 'all' } };
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);
 
@@ -33,11 +32,7 @@ describe('e2e/whole: reuse', () => {
   });
 
   async function startCoordinator(): Promise<void> {
-    coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), port], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    port = said.toString().trim();
+    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
   }
 
   async function killCoordinator(): Promise<void> {

@@ -21,13 +21,11 @@ const recordOf = (value: string | null): { value?: string } =>
 export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
   {
     name: 'a submission without an answer is given up before it has settled',
-    isRare: true,
     patch: () => guard('isSettled', () => true),
     says: /allocations (live|are queued), and the limit is/,
   },
   {
     name: 'a submission settles from its beginning and not from its end',
-    isRare: true,
     patch: () =>
       guard(
         'isSettled',
@@ -43,7 +41,6 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
   },
   {
     name: 'a submission is called before its intent is on disk',
-    isRare: true,
     bug: { written: (changes) => [...changes].filter(([, value]) => recordOf(value).value !== 'Submitting') },
     says: /allocations (live|are queued), and the limit is|core hours are used/,
   },
@@ -63,7 +60,6 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
   },
   {
     name: 'a report that comes after the lease takes no loss back',
-    isRare: true,
     patch: () => replaced(runnerMachine.implementations.guards, 'isMachineGoneLate', () => false),
     says: /counts after 10 reports that .* was taken away/,
   },

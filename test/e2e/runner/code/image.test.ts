@@ -1,9 +1,7 @@
 /** The code of runs in images with a real runtime: a tag that moves to another image is another code, and a run starts the image that it reported. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { sleep, systemClock } from '../../../../src/base/clock.ts';
 import { Client } from '../../../../src/client/client.ts';
@@ -11,12 +9,12 @@ import type { BatchSubmission } from '../../../../src/contract/types.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { Containers } from '../../../../src/runner/containers/containers.ts';
 import { silentLog } from '../../../../src/runner/log.ts';
+import { coordinatorProcess } from '../../../support/coordinator-process.ts';
 import { ExecutionBench } from '../../../support/executed.ts';
 import { real, type RuntimeOnTrial } from '../../../support/containers/runtimes.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
 const RUNS = 12;
 
 describe('runner/code: a tag that moves', () => {
@@ -98,11 +96,9 @@ describe('runner/code: a tag that moves', () => {
 
     it('is reported with both digests; a pinned study executes no further run and names the runner', async function () {
       this.timeout(900_000);
-      coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-      const client = new Client({ endpoint: `http://127.0.0.1:${said.toString().trim()}` });
+      const started = await coordinatorProcess(join(site.folder, 'data'));
+      coordinator = started.child;
+      const client = new Client({ endpoint: started.url });
       const own = ['--container-runtime', 'podman', '--container-images', tried.image];
       const runner = site.start(
         client.endpoint,

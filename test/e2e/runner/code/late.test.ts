@@ -1,9 +1,7 @@
 /** Looks at code that take too long, on a machine that is slow or whose files do not answer: runs are executed, and never said to have a code that is not known. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { sleep, systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { Client } from '../../../../src/client/client.ts';
@@ -11,12 +9,11 @@ import type { JobResult } from '../../../../src/client/client.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { LookThread } from '../../../../src/runner/code/look-thread.ts';
 import { type Log, silentLog } from '../../../../src/runner/log.ts';
+import { coordinatorProcess } from '../../../support/coordinator-process.ts';
 import { HungFileSystem } from '../../../support/hung-file-system.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
 import { CodeFolder } from './looked.ts';
-
-const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
 
 describe('runner/code: a look that takes too long', () => {
   let code: CodeFolder;
@@ -147,11 +144,9 @@ describe('runner/code: a look that takes too long', () => {
           writeFileSync(${JSON.stringify(at('run-'))} + run_id, '');
           const timer = setInterval(() => existsSync(${JSON.stringify(at('go'))}) && clearInterval(timer), 50);`,
       });
-      coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-      const client = new Client({ endpoint: `http://127.0.0.1:${said.toString().trim()}` });
+      const started = await coordinatorProcess(join(site.folder, 'data'));
+      coordinator = started.child;
+      const client = new Client({ endpoint: started.url });
       site.start(client.endpoint, ['--entrypoint', at('sim/run.cjs'), '--max-concurrent-jobs', '1']);
       const { batch_id: id } = await client.submit(study({ runs: 2, seed: 1 }));
       while (!existsSync(at('run-0'))) await sleep(systemClock, 100);

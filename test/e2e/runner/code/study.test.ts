@@ -1,20 +1,17 @@
 /** A study whose simulation is replaced between two runs, with a real coordinator and a real runner: cold, warm, pinned. */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import type { JobResult, Runner } from '../../../../src/client/client.ts';
 import type { BatchSubmission } from '../../../../src/contract/types.ts';
+import { coordinatorProcess } from '../../../support/coordinator-process.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
 import { CodeFolder } from './looked.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
 const RUNS = 100;
 const BEFORE = 50;
 
@@ -51,11 +48,9 @@ describe('runner/code: a study whose simulation is replaced', function () {
   beforeEach(async () => {
     site = new Site();
     code = new CodeFolder();
-    coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    client = new Client({ endpoint: `http://127.0.0.1:${said.toString().trim()}` });
+    const started = await coordinatorProcess(join(site.folder, 'data'));
+    coordinator = started.child;
+    client = new Client({ endpoint: started.url });
   });
   afterEach(async () => {
     coordinator?.kill('SIGKILL');

@@ -1,19 +1,16 @@
 /** A study on a warm runner with the real coordinator, while its runner, forkservers and simulations are killed. */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import type { JobResult } from '../../../../src/client/client.ts';
+import { coordinatorProcess } from '../../../support/coordinator-process.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
 import { lives, Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
 
-const COORDINATOR = fileURLToPath(new URL('../../../support/coordinator-main.js', import.meta.url));
 const RUNS = 60;
 const SIMULATION = `
 import json, os, time
@@ -53,11 +50,9 @@ describe('runner/launch: kills under a warm study', function () {
   });
 
   it('no run is lost or doubled when the runner, the forkserver and simulations are killed', async () => {
-    coordinator = spawn(process.execPath, [COORDINATOR, join(site.folder, 'data'), '0'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = (await once(coordinator.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-    const url = `http://127.0.0.1:${said.toString().trim()}`;
+    const started = await coordinatorProcess(join(site.folder, 'data'));
+    coordinator = started.child;
+    const url = started.url;
     const client = new Client({ endpoint: url });
     const entrypoint = join(site.folder, 'sim.py');
     writeFileSync(entrypoint, SIMULATION);
