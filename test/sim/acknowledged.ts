@@ -1,9 +1,10 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
 import type { AttemptRef, JobRecord, JobStatus, Judgement, Report, Uuid } from '../../src/contract/types.ts';
-import { decodeBatch, derivedJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { derivedJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { StudyCache } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
+import { decodeBatch } from './decoded.ts';
 
 export class Violation extends Error {}
 

@@ -3,11 +3,10 @@
  * runs changes, and names are unique. Where the files are follows from the records of the finished runs alone.
  */
 import type { JobRecord, StoredResult, Uuid } from '../../src/contract/types.ts';
-import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
-import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../src/domain/ids.ts';
+import { decodeBatch, decodeSubmission } from './decoded.ts';
 import { insist } from './acknowledged.ts';
 
 type Disk = ReadonlyMap<string, string>;

@@ -3,10 +3,11 @@
  * files, and what runners compute of them. The checks are in extraction-checks.ts.
  */
 import type { BatchConfig, BatchSubmission, ExtractionRequest, ParentFiles, Uuid } from '../../src/contract/types.ts';
-import { decodeBatch, isTerminal } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { isTerminal } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import type { CoordinatorOptions } from '../../src/coordinator/options.ts';
 import { batchIdOf, jobId, runIdOf } from '../../src/domain/ids.ts';
+import { decodeBatch } from './decoded.ts';
 import { insist } from './acknowledged.ts';
 import { ExtractionChecks, isExtraction, parentRun, valueOf } from './extraction-checks.ts';
 import { SIM_HISTORIES } from './histories.ts';

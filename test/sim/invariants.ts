@@ -1,12 +1,11 @@
 /** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
+import { decodeBatch, decodeRunner } from './decoded.ts';
 import { checkHistories } from './histories.ts';
 import { pendingRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { allOf, idOf, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
 import {
-  decodeBatch,
   decodeJob,
-  decodeRunner,
   isTerminal,
   type BatchState,
   type JobState,

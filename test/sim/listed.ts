@@ -1,7 +1,7 @@
 /** The check of the index of studies: each submitted study has its entries, and nothing else has one. */
-import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { entriesOf } from '../../src/coordinator/kernel/records/study-index.ts';
 import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
+import { decodeBatch } from './decoded.ts';
 import { insist } from './acknowledged.ts';
 
 /** The entries by submission: worlds are checked after every step. */

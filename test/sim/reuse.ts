@@ -1,13 +1,13 @@
 /** Scripted clients that submit the same studies again and take the results of earlier ones; and the checks of what the runs have taken. */
 import type { CodeIdentity, RunnerEngine, StoredResult } from '../../src/contract/types.ts';
-import { decodeBatch, decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { KeyGroups } from '../../src/coordinator/kernel/records/key-groups.ts';
-import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { shortCode } from '../../src/domain/code-name.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import { study } from '../support/studies.ts';
+import { decodeBatch, decodeSubmission } from './decoded.ts';
 import { SIM_HISTORIES } from './histories.ts';
 import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
@@ -89,15 +89,13 @@ export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set())
     if (!deleted.has(decodeOrigin(record))) checkTaken(disk, id, record);
     reused.set(batchIdOf(id), (reused.get(batchIdOf(id)) ?? 0) + 1);
   }
-  const groups = new KeyGroups();
   const submissions = [...recordsOf(disk, 'submission')].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [id, record] of submissions) {
-    groups.add(id, record);
+  for (const [id] of submissions) {
     const { reused: counted = 0 } = decodeBatch(disk.get(keys.batch(id))!).context;
     const found = reused.get(id) ?? 0;
     insist(counted === found, () => `batch ${id} counts ${counted} taken results, and ${found} runs have one`);
   }
-  const expected = new Map(groups.records());
+  const expected = new Map(groupsOf(submissions));
   for (const [group, record] of recordsOf(disk, 'key-group')) {
     const listed = (JSON.parse(record) as string[]).toSorted().join();
     const members = (JSON.parse(expected.get(group) ?? '[]') as string[]).join();
@@ -105,6 +103,20 @@ export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set())
     expected.delete(group);
   }
   insist(expected.size === 0, () => `${expected.size} groups of studies have no record`);
+}
+
+/** The latest answer is kept: most steps submit nothing. */
+let latest: { submissions: [string, string][]; groups: [string, string][] } = { submissions: [], groups: [] };
+
+function groupsOf(submissions: [string, string][]): [string, string][] {
+  const isSame =
+    submissions.length === latest.submissions.length &&
+    submissions.every(([id, record], at) => id === latest.submissions[at]![0] && record === latest.submissions[at]![1]);
+  if (isSame) return latest.groups;
+  const groups = new KeyGroups();
+  for (const [id, record] of submissions) groups.add(id, record);
+  latest = { submissions, groups: [...groups.records()] };
+  return latest.groups;
 }
 
 const decodeOrigin = (record: string): string => batchIdOf((JSON.parse(record) as { reusedFrom: string }).reusedFrom);

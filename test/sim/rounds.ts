@@ -3,12 +3,12 @@
  * rows. The numbers of the rows are unique, so that a row that is stored twice shows.
  */
 import type { AppendedRound, RoundRecord, Uuid } from '../../src/contract/types.ts';
-import { decodeBatch } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { RoundChain } from '../../src/coordinator/kernel/records/round-chain.ts';
 import { recordDigest, RowBlocks } from '../../src/coordinator/kernel/records/stored-rounds.ts';
 import { decodeBlock, type RowShape } from '../../src/domain/adaptive/rows.ts';
 import { allOf, idOf, keys, ROUND_KINDS, roundsOf } from '../../src/coordinator/kernel/storage/keys.ts';
 import { adaptiveStudy } from '../support/rounds.ts';
+import { decodeBatch } from './decoded.ts';
 import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
 import { Dice } from './world.ts';

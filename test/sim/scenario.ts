@@ -8,9 +8,10 @@ import type { NotificationSettings } from '../../src/coordinator/notifications/r
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
 import type { Store } from '../../src/coordinator/kernel/storage/store.ts';
 import { allOf, idOf } from '../../src/coordinator/kernel/storage/keys.ts';
-import { decodeBatch, isTerminal } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { isTerminal } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { all, runOf, sampledRuns } from '../support/scene.ts';
 import { settled, SimulatedClock } from '../support/simulated-clock.ts';
+import { decodeBatch } from './decoded.ts';
 import { SimClient } from './clients.ts';
 import { checkParameters } from './growth.ts';
 import { checkDisk, Memory } from './invariants.ts';

@@ -8,13 +8,13 @@ import { isPrecise, sequenceOf } from '../../src/analysis/precision/precision.ts
 import type { BatchSubmission, Requirement } from '../../src/contract/types.ts';
 import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judgement.ts';
-import { decodeSubmission } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
 import { selectedRuns } from '../../src/domain/runs/run-selection.ts';
 import { amended } from '../../src/domain/identity/judgement.ts';
 import { cellsOf } from '../../src/domain/scenarios/cells.ts';
 import { replicateRunsOf } from '../../src/domain/sampling/replicates.ts';
+import { decodeSubmission } from './decoded.ts';
 import { insist } from './acknowledged.ts';
 import { missOf } from './runners.ts';
 
