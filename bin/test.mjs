@@ -1,4 +1,4 @@
-// Runs groups of tests, each in two processes side by side: `node bin/test.mjs quick e2e`. The groups follow from the folders.
+// Runs groups of tests, each in processes side by side: `node bin/test.mjs quick e2e`. The groups follow from the folders.
 // The list of files is made from the sources, so that tests of an earlier build are not run.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -31,6 +31,8 @@ const GROUPS = {
     has: (file) => isE2e(file) || isLong(file),
     first: ['sim', 'coordinator', ...['object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`)],
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
+    // Half of their time they wait.
+    jobs: 3,
     command: 'npm run test:all',
   },
   night: {
@@ -52,9 +54,9 @@ function filesOf({ has, first }) {
 }
 
 /** Runs Mocha; resolves with its exit code. */
-function mocha(files, args, env) {
+function mocha(files, args, env, jobs) {
   const program = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  const child = spawn(process.execPath, [program, '--parallel', '--jobs', '2', ...args, ...files], {
+  const child = spawn(process.execPath, [program, '--parallel', '--jobs', String(jobs), ...args, ...files], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: 'inherit',
@@ -77,9 +79,9 @@ const folder = mkdtempSync(join(tmpdir(), 'simbatch-tests-'));
 const tallies = join(folder, 'tallies');
 let exitCode = 0;
 for (const name of names) {
-  const { about, env = {} } = GROUPS[name];
+  const { about, env = {}, jobs = 2 } = GROUPS[name];
   console.log(`${name}: ${about}`);
-  const code = await mocha(filesOf(GROUPS[name]), args, { ...env, SIMBATCH_TEST_TALLIES: tallies });
+  const code = await mocha(filesOf(GROUPS[name]), args, { ...env, SIMBATCH_TEST_TALLIES: tallies }, jobs);
   if (code !== 0) exitCode = 1;
 }
 const counted = readFileSync(tallies, { encoding: 'utf8', flag: 'a+' }).trim().split('\n').filter(Boolean);
