@@ -20,6 +20,8 @@ export class ProgramCopy {
       if (name !== 'dist') symlinkSync(join(packageRoot, name), join(this.#root, name));
     }
     cpSync(join(packageRoot, 'dist'), join(this.#root, 'dist'), { recursive: true });
+    // In place of the bundle: the processes of tests load the files that are replaced.
+    writeFileSync(join(this.#root, 'dist/bin/simbatch.js'), "import '../src/cli/programs/simbatch.js';\n");
   }
 
   /** Replaces the text of a file below `dist/` while `work` runs. */
