@@ -90,6 +90,7 @@ async function bundleProgram(folder) {
     external: APART,
     write: false,
   });
+  refuseLateCommonJs(program.metafile);
   const command = join(folder, 'simbatch.js');
   const made = program.outputFiles.map(({ path, text }) => [
     path,
@@ -102,6 +103,20 @@ async function bundleProgram(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     const path = join(folder, name);
     if (!kept.has(path) && statSync(path).isFile()) rmSync(path);
+  }
+}
+
+/**
+ * A CommonJS package has no named exports in a bundle when it is imported by `import()`.
+ * @param {import('esbuild').Metafile} metafile
+ */
+function refuseLateCommonJs({ inputs }) {
+  for (const [path, { imports }] of Object.entries(inputs)) {
+    const late = imports.find((it) => it.kind === 'dynamic-import' && inputs[it.path]?.format === 'cjs');
+    if (late !== undefined && path.startsWith('dist/'))
+      throw new Error(
+        `bundle not made: ${path} calls import() of the CommonJS file ${late.path}; import it at the top`,
+      );
   }
 }
 

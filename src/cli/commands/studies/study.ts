@@ -1,5 +1,6 @@
 /** `simbatch study STUDY`: a study in detail; `simbatch study show`: as it was submitted, with the seed that is used. */
 import type { Command } from 'commander';
+import { stringify } from 'yaml';
 import type { ClientFlags } from '../../options.ts';
 import { clientCommand, connect } from '../../options.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
@@ -21,7 +22,6 @@ function showCommand(): Command {
       const { code, ...study } = await client.submission(await resolveBatch(client, reference));
       if (code !== undefined) note('note: the study carries a function, which is not shown');
       if (flags.output === 'json') return writeJson(study);
-      const { stringify } = await import('yaml');
       return write(stringify(study, { lineWidth: 0 }));
     });
 }
