@@ -51,7 +51,12 @@ describe('http/request/validate: the faults of a study', () => {
     [`/config/${FREE}`, [], `/config/${FREE}`, /is an array; it must be an object/],
     ['/config/scenarios', level('69'), LEVEL, /^is "69"; it must be a finite number or an object$/],
     ['/config/scenarios', level({ type: 'normal', mean: 1 }), `${LEVEL}/std_dev`, /^is required$/],
-    ['/config/scenarios', level({ type: 'fixed', value: 'x' }), `${LEVEL}/value`, /^is "x"; it must be a finite number$/],
+    [
+      '/config/scenarios',
+      level({ type: 'fixed', value: 'x' }),
+      `${LEVEL}/value`,
+      /^is "x"; it must be a finite number$/,
+    ],
     [`/config/${FREE}`, { '': normal }, `/config/${FREE}/`, /empty/],
     [`/config/${FREE}`, { 'a/b~c': 1 }, `/config/${FREE}/a~1b~0c`, /is 1; it must be an object/],
     [`/config/${FREE}`, JSON.parse('{"__proto__": 1}'), `/config/${FREE}/__proto__`, /must be an object/],
