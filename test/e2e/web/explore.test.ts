@@ -290,6 +290,9 @@ describe('web: explore', function () {
       [more.page, 'All together', ['gust_speed [m/s]', 'touchdown_speed [m/s]']],
     ];
     for (const [where, heading, texts] of table) {
+      // The variables of a card follow from their relevance, which comes after the first picture.
+      const labels = cardOf(where, heading).locator('.card-plot svg text');
+      for (const text of texts) await labels.filter({ hasText: text }).first().waitFor({ state: 'attached' });
       const saved = await savedFrom(where, heading, 'Save as SVG');
       const svg = await readFile(await saved.path(), 'utf8');
       for (const text of texts) expect(svg, heading).to.include(`>${text}<`);
