@@ -55,7 +55,6 @@ const natives = {
 
 /** Writes the runner of the kit to `folder`: `runner.mjs`, its thread and `LICENSES.txt`. The same sources give the same bytes. */
 export async function bundleRunner(folder) {
-  mkdirSync(folder, { recursive: true });
   const options = { ...SHARED, minify: true, plugins: [natives] };
   const runner = await build({
     ...options,

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, Client, UnreachableError } from '../../src/client/client.ts';
 import type { Assignment, Report, ReportOutcome, Uuid } from '../../src/contract/types.ts';
-import { packageRoot } from '../../src/base/package.ts';
+import { PROGRAM } from '../support/program.ts';
 
 export { sleep };
-export const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 
 /** Skips a suite that needs something which this machine lacks, with the reason in its title; in the gate, which has it, it fails instead. */
 export function skipWithout(context: Mocha.Context, why: string | undefined): void {

@@ -60,9 +60,7 @@ function checkQuarantine({ value, context: c }: RunnerState): void {
 /** @throws Violation that describes the inconsistency */
 export function checkDisk(disk: Disk, memory: Memory, ahead: ReadonlyMap<string, number> = new Map()): void {
   const { ends } = memory;
-  const batches = new Map(
-    [...recordsOf(disk, 'batch')].map(([id, record]) => [id, memory.decoded(id, record, () => decodeBatch(record))]),
-  );
+  const batches = new Map([...recordsOf(disk, 'batch')].map(([id, record]) => [id, decodeBatch(record)]));
   const jobs = new Map<string, JobState>();
   for (const [id, record] of recordsOf(disk, 'job')) {
     const batch = batches.get(batchIdOf(id));

@@ -89,13 +89,15 @@ export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set())
     if (!deleted.has(decodeOrigin(record))) checkTaken(disk, id, record);
     reused.set(batchIdOf(id), (reused.get(batchIdOf(id)) ?? 0) + 1);
   }
+  const groups = new KeyGroups();
   const submissions = [...recordsOf(disk, 'submission')].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [id] of submissions) {
+  for (const [id, record] of submissions) {
+    groups.add(id, decodeSubmission(record));
     const { reused: counted = 0 } = decodeBatch(disk.get(keys.batch(id))!).context;
     const found = reused.get(id) ?? 0;
     insist(counted === found, () => `batch ${id} counts ${counted} taken results, and ${found} runs have one`);
   }
-  const expected = new Map(groupsOf(submissions));
+  const expected = new Map(groups.records());
   for (const [group, record] of recordsOf(disk, 'key-group')) {
     const listed = (JSON.parse(record) as string[]).toSorted().join();
     const members = (JSON.parse(expected.get(group) ?? '[]') as string[]).join();
@@ -103,20 +105,6 @@ export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set())
     expected.delete(group);
   }
   insist(expected.size === 0, () => `${expected.size} groups of studies have no record`);
-}
-
-/** The latest answer is kept: most steps submit nothing. */
-let latest: { submissions: [string, string][]; groups: [string, string][] } = { submissions: [], groups: [] };
-
-function groupsOf(submissions: [string, string][]): [string, string][] {
-  const isSame =
-    submissions.length === latest.submissions.length &&
-    submissions.every(([id, record], at) => id === latest.submissions[at]![0] && record === latest.submissions[at]![1]);
-  if (isSame) return latest.groups;
-  const groups = new KeyGroups();
-  for (const [id, record] of submissions) groups.add(id, record);
-  latest = { submissions, groups: [...groups.records()] };
-  return latest.groups;
 }
 
 const decodeOrigin = (record: string): string => batchIdOf((JSON.parse(record) as { reusedFrom: string }).reusedFrom);

@@ -1,10 +1,7 @@
 /** A real runner as a process, started by the command line. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { packageRoot } from '../../src/base/package.ts';
-
-const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+import { PROGRAM } from './program.ts';
 
 export class RunnerProcess {
   readonly #child: ChildProcess;

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
 
-const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+/** The command `simbatch` as it is shipped. */
+export const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 
 export interface Outcome {
   code: number | null;
@@ -41,6 +42,7 @@ export async function simbatch(
 
 export interface Serving {
   url: string;
+  port: string;
   child: ChildProcess;
   /** All it printed so far. */
   printed: { stdout: string; stderr: string };
@@ -48,7 +50,7 @@ export interface Serving {
   stop(): Promise<number | null>;
 }
 
-/** Starts `simbatch serve` on a free port; resolves when it listens. */
+/** Starts `simbatch serve` on a free port, or that of `--port`; resolves when it listens. */
 export async function serving(args: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...args], {
     env: environment(env),
@@ -70,5 +72,5 @@ export async function serving(args: readonly string[], env: Record<string, strin
     child.kill('SIGTERM');
     return (await ended)[0];
   };
-  return { url, child, printed, stop };
+  return { url, port: new URL(url).port, child, printed, stop };
 }

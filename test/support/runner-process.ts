@@ -9,9 +9,9 @@ import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { packageRoot } from '../../src/base/package.ts';
+import { PROGRAM } from './program.ts';
 
 export const SIMULATION = join(packageRoot, 'test/support/simulations/behave.mjs');
-export const MAIN = join(packageRoot, 'dist/bin/simbatch.js');
 
 /** Variables for the simulations of the tests, which a runner does not pass by default. */
 const VARIABLES =
@@ -76,7 +76,7 @@ export class Site {
   start(endpoint: string, args: readonly string[] = [], env: Record<string, string> = {}): RunnerProcess {
     const options = ['--endpoint', endpoint, '--runner-id', 'r1', '--output-root', join(this.folder, 'out')];
     const entrypoint = args.includes('--entrypoint') ? [] : ['--entrypoint', SIMULATION];
-    const all = [MAIN, 'runner', ...options, ...entrypoint, '--max-concurrent-jobs', '4', ...args];
+    const all = [PROGRAM, 'runner', ...options, ...entrypoint, '--max-concurrent-jobs', '4', ...args];
     const given = (flag: string): string => all[all.lastIndexOf(flag) + 1] ?? '';
     this.#owners.add(Spool.directoryOf(given('--output-root'), given('--runner-id')));
     const child = spawn(process.execPath, all, {

@@ -1,11 +1,8 @@
 /** The real program in a terminal of 80 columns and 24 rows. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Context } from 'mocha';
-import { packageRoot } from '../../src/base/package.ts';
-
-const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
+import { PROGRAM } from './program.ts';
 
 /** Opens a pseudo-terminal of the given size, starts a program in it, and copies what it writes and reads. */
 const IN_TERMINAL = `

@@ -49,7 +49,7 @@ export async function recount(view: EngineView, report: (fault: string) => void)
   for await (const records of joinRecords(view)) {
     if (records.batch !== undefined) families.add(decodeBatch(records.batch).context);
     if (records.batch !== undefined && records.submission !== undefined)
-      groups.add(records.batchId, records.submission);
+      groups.add(records.batchId, decodeSubmission(records.submission));
     recountEntries(view, records, listed.get(records.batchId) ?? 0, report);
     histories.submission(records.batchId, records.submission);
     await recountBatch(records, held, histories, report);

@@ -243,7 +243,7 @@ class Repair {
     await this.#put([[keys.submission(batchId), submission]]);
     batches.add(batchId);
     this.#families.add(state.context);
-    this.#groups.add(batchId, submission);
+    this.#groups.add(batchId, decodeSubmission(submission));
     for (const jobId of repair.held) kept.add(jobId);
   }
 

@@ -6,6 +6,7 @@ import type { BatchContext, HistoryRecord, RecordName } from '../../contract/rec
 import type { JobRecord, RoundRecord } from '../../contract/types.ts';
 import { FamilyIndex } from '../kernel/records/family.ts';
 import { KeyGroups } from '../kernel/records/key-groups.ts';
+import { decodeSubmission } from '../kernel/records/study-cache.ts';
 import { keys } from '../kernel/storage/keys.ts';
 import { isTerminal } from '../kernel/actors/actor-kinds.ts';
 import type { Store } from '../kernel/storage/store.ts';
@@ -62,7 +63,7 @@ export async function importSnapshot(snapshot: Snapshot, store: Store): Promise<
     for (const [key, value] of entriesOf(record)) group.set(key, value);
     if (record.key.startsWith('batch/')) families.add(record.value as unknown as BatchContext);
     const { name, id } = splitKey(record.key);
-    if (name === 'submission') groups.add(id, JSON.stringify(record.value));
+    if (name === 'submission') groups.add(id, decodeSubmission(JSON.stringify(record.value)));
     counted[name as RecordName] += 1;
     if (group.size >= GROUP) {
       await store.write(group);

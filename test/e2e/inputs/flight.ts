@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { packageRoot } from '../../../src/base/package.ts';
 import { Client } from '../../../src/client/client.ts';
 import type { BatchSubmission } from '../../../src/contract/types.ts';
-import { coordinatorProcess } from '../../support/coordinator-process.ts';
+import { serving } from '../../support/program.ts';
 import { pythonFault } from '../../support/runner-modes.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study } from '../../support/studies.ts';
@@ -59,7 +59,7 @@ export class Flight {
 
   static async open(): Promise<Flight> {
     const site = new Site();
-    const { child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'));
+    const { child: coordinator, port } = await serving(['--data-dir', join(site.folder, 'data')]);
     return new Flight(site, coordinator, port);
   }
 

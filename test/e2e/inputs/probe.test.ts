@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import type { ProbeTable } from '../../../src/domain/probe/table.ts';
-import { PROGRAM } from '../support.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { corpus } from './corpus.ts';
 import { CLIENT, Flight, flight } from './flight.ts';
 

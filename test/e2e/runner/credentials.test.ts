@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { freshSite } from '../../support/fresh-site.ts';
 import type { FakeCoordinator } from '../../support/fake-coordinator.ts';
-import { MAIN, SIMULATION, type Site } from '../../support/runner-process.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { SIMULATION, type Site } from '../../support/runner-process.ts';
 
 describe('runner: credentials', () => {
   let fake: FakeCoordinator;
@@ -48,7 +49,7 @@ describe('runner: credentials', () => {
   it('takes the credential from an open descriptor', async () => {
     const fd = openSync(tokenFile('from-a-descriptor'), 'r');
     const args = ['runner', '--endpoint', fake.url, '--runner-id', 'r1', '--entrypoint', SIMULATION, '--token-fd', '3'];
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: site.folder,
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { JobResult } from '../../../src/client/client.ts';
-import { coordinatorProcess } from '../../support/coordinator-process.ts';
+import { serving } from '../../support/program.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study } from '../../support/studies.ts';
 
@@ -30,7 +30,7 @@ describe('runner: end to end', () => {
   });
 
   async function startCoordinator(): Promise<void> {
-    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
+    ({ child: coordinator, port } = await serving(['--data-dir', join(site.folder, 'data'), '--port', port]));
   }
 
   it('every run completes once although coordinator and runner are killed', async () => {

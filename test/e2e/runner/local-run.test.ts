@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
 import { FakeCoordinator } from '../../support/fake-coordinator.ts';
-import { MAIN, SIMULATION, Site, VARIABLES_ALLOWED } from '../../support/runner-process.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { SIMULATION, Site, VARIABLES_ALLOWED } from '../../support/runner-process.ts';
 
 const RUN_CONFIG = {
   run_id: 3,
@@ -35,7 +36,7 @@ describe('runner: one run by hand', () => {
     env: Record<string, string> = {},
     whenSaid?: [text: string, signal: NodeJS.Signals],
   ) {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: site.folder,
       env: { ...process.env, ...VARIABLES_ALLOWED, ...env },
     });

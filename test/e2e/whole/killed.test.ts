@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Client } from '../../../src/client/client.ts';
 import type { Job, JobStatus, Uuid } from '../../../src/contract/types.ts';
 import { study } from '../../support/studies.ts';
-import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from '../support.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { FakeRunner, insist, Site, sleep, until, type Acknowledged } from '../support.ts';
 
 const RUNS = 300;
 const ROUNDS = 6;

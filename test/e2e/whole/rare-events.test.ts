@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
 import type { Job, Uuid } from '../../../src/contract/types.ts';
 import { madeRareStudy } from '../../analysis/rare/studies.ts';
-import { coordinatorProcess } from '../../support/coordinator-process.ts';
+import { serving } from '../../support/program.ts';
 import { simbatch } from '../../support/program.ts';
 import { rareStudy } from '../../support/rounds.ts';
 import { type RunnerProcess, Site } from '../../support/runner-process.ts';
@@ -49,7 +49,7 @@ writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ y:
   const options = (): string[] => ['--entrypoint', join(site.folder, 'sim.cjs')];
 
   async function startCoordinator(): Promise<void> {
-    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
+    ({ child: coordinator, port } = await serving(['--data-dir', join(site.folder, 'data'), '--port', port]));
   }
 
   async function killCoordinator(): Promise<void> {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client, type JobResult } from '../../../src/client/client.ts';
-import { coordinatorProcess } from '../../support/coordinator-process.ts';
+import { serving } from '../../support/program.ts';
 import { simbatch } from '../../support/program.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study, type StudyOptions } from '../../support/studies.ts';
@@ -32,7 +32,7 @@ describe('e2e/whole: reuse', () => {
   });
 
   async function startCoordinator(): Promise<void> {
-    ({ child: coordinator, port } = await coordinatorProcess(join(site.folder, 'data'), port));
+    ({ child: coordinator, port } = await serving(['--data-dir', join(site.folder, 'data'), '--port', port]));
   }
 
   async function killCoordinator(): Promise<void> {

@@ -14,7 +14,7 @@ import { judgeDisk } from '../../../src/cli/selftest/disk.ts';
 import { KILL_POINTS, planKills } from '../../../src/cli/selftest/kill-points.ts';
 import { Draws } from '../../../src/cli/selftest/draws.ts';
 import { RUNNER_IDS, Site } from '../../../src/cli/selftest/site.ts';
-import { PROGRAM } from '../support.ts';
+import { PROGRAM } from '../../support/program.ts';
 
 interface Answer {
   passed: boolean;

@@ -8,7 +8,8 @@ import { precisionsAlong } from '../../../src/analysis/precision/judge.ts';
 import { parsePrecision } from '../../../src/analysis/precision/precision.ts';
 import { tableOf, times } from '../../analysis/tables.ts';
 import { study } from '../../support/studies.ts';
-import { FakeRunner, insist, PROGRAM, Site, sleep, until, type Acknowledged } from '../support.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { FakeRunner, insist, Site, sleep, until, type Acknowledged } from '../support.ts';
 
 const RUNS = 20_000;
 /** 232 runs without a failure show 0.99 at 90 %. */

@@ -50,9 +50,9 @@ export function leaveGroups(turn: Turn, batchId: Uuid): void {
 export class KeyGroups {
   readonly #members = new Map<string, Uuid[]>();
 
-  /** `submission`: as stored. The batches are added oldest first. */
-  add(batchId: Uuid, submission: string): void {
-    for (const group of groupsOf(decodeSubmission(submission))) {
+  /** The batches are added oldest first. */
+  add(batchId: Uuid, study: DecodedSubmission): void {
+    for (const group of groupsOf(study)) {
       const members = this.#members.get(group);
       if (members === undefined) this.#members.set(group, [batchId]);
       else members.push(batchId);

@@ -9,7 +9,7 @@ import type { BatchSubmission } from '../../../../src/contract/types.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { Containers } from '../../../../src/runner/containers/containers.ts';
 import { silentLog } from '../../../../src/runner/log.ts';
-import { coordinatorProcess } from '../../../support/coordinator-process.ts';
+import { serving } from '../../../support/program.ts';
 import { ExecutionBench } from '../../../support/executed.ts';
 import { real, type RuntimeOnTrial } from '../../../support/containers/runtimes.ts';
 import { Site } from '../../../support/runner-process.ts';
@@ -96,7 +96,7 @@ describe('runner/code: a tag that moves', () => {
 
     it('is reported with both digests; a pinned study executes no further run and names the runner', async function () {
       this.timeout(900_000);
-      const started = await coordinatorProcess(join(site.folder, 'data'));
+      const started = await serving(['--data-dir', join(site.folder, 'data')]);
       coordinator = started.child;
       const client = new Client({ endpoint: started.url });
       const own = ['--container-runtime', 'podman', '--container-images', tried.image];

@@ -9,7 +9,7 @@ import type { JobResult } from '../../../../src/client/client.ts';
 import { EngineCodes } from '../../../../src/runner/code/engine-codes.ts';
 import { LookThread } from '../../../../src/runner/code/look-thread.ts';
 import { type Log, silentLog } from '../../../../src/runner/log.ts';
-import { coordinatorProcess } from '../../../support/coordinator-process.ts';
+import { serving } from '../../../support/program.ts';
 import { HungFileSystem } from '../../../support/hung-file-system.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
@@ -144,7 +144,7 @@ describe('runner/code: a look that takes too long', () => {
           writeFileSync(${JSON.stringify(at('run-'))} + run_id, '');
           const timer = setInterval(() => existsSync(${JSON.stringify(at('go'))}) && clearInterval(timer), 50);`,
       });
-      const started = await coordinatorProcess(join(site.folder, 'data'));
+      const started = await serving(['--data-dir', join(site.folder, 'data')]);
       coordinator = started.child;
       const client = new Client({ endpoint: started.url });
       site.start(client.endpoint, ['--entrypoint', at('sim/run.cjs'), '--max-concurrent-jobs', '1']);

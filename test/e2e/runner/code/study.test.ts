@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import type { JobResult, Runner } from '../../../../src/client/client.ts';
 import type { BatchSubmission } from '../../../../src/contract/types.ts';
-import { coordinatorProcess } from '../../../support/coordinator-process.ts';
+import { serving } from '../../../support/program.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
 import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
@@ -48,7 +48,7 @@ describe('runner/code: a study whose simulation is replaced', function () {
   beforeEach(async () => {
     site = new Site();
     code = new CodeFolder();
-    const started = await coordinatorProcess(join(site.folder, 'data'));
+    const started = await serving(['--data-dir', join(site.folder, 'data')]);
     coordinator = started.child;
     client = new Client({ endpoint: started.url });
   });

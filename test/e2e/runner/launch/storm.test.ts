@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import type { JobResult } from '../../../../src/client/client.ts';
-import { coordinatorProcess } from '../../../support/coordinator-process.ts';
+import { serving } from '../../../support/program.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
 import { lives, Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
@@ -50,7 +50,7 @@ describe('runner/launch: kills under a warm study', function () {
   });
 
   it('no run is lost or doubled when the runner, the forkserver and simulations are killed', async () => {
-    const started = await coordinatorProcess(join(site.folder, 'data'));
+    const started = await serving(['--data-dir', join(site.folder, 'data')]);
     coordinator = started.child;
     const url = started.url;
     const client = new Client({ endpoint: url });
