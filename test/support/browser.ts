@@ -1,6 +1,6 @@
 /** Debian's chromium, for tests that look at pages. Skips the suite where it is missing. */
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page, type Request } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const FLAGS = [
@@ -28,6 +28,8 @@ export interface WatchedPage {
   errors: string[];
   /** Requests to other hosts than the one under test. */
   foreign: string[];
+  /** The requests without an end yet. */
+  waiting: Set<Request>;
 }
 
 /** Shorter than the limit of a test, so that the error says what was waited for; on a busy machine a page takes long. */
@@ -42,11 +44,14 @@ export async function watchedPage(
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
-  const watched: WatchedPage = { page, errors: [], foreign: [] };
+  const watched: WatchedPage = { page, errors: [], foreign: [], waiting: new Set() };
   const { host } = new URL(url);
   page.on('console', (message) => message.type() === 'error' && watched.errors.push(message.text()));
   page.on('pageerror', (error) => watched.errors.push(error.message));
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', (request) => watched.waiting.delete(request));
   page.on('request', (request) => {
+    watched.waiting.add(request);
     const address = new URL(request.url());
     if (address.host !== host && !['data:', 'blob:'].includes(address.protocol)) watched.foreign.push(request.url());
   });

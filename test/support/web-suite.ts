@@ -111,9 +111,18 @@ function suiteOf(current: () => WebServer | undefined): WebSuite {
     browser = await openBrowser();
     if (browser === undefined) this.skip();
   });
+  const opened: WatchedPage[] = [];
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return;
+    for (const it of opened) if (!it.page.isClosed()) console.log(await shownOn(it));
+  });
   after(() => browser?.close());
   const web = (): WebServer => present(current());
-  const page = (options?: BrowserContextOptions): Promise<WatchedPage> => watchedPage(browser!, web().url, options);
+  const page = async (options?: BrowserContextOptions): Promise<WatchedPage> => {
+    const watched = await watchedPage(browser!, web().url, options);
+    opened.push(watched);
+    return watched;
+  };
   return {
     get web() {
       return web();
@@ -132,6 +141,15 @@ function suiteOf(current: () => WebServer | undefined): WebSuite {
       return batch_id;
     },
   };
+}
+
+/** What a page had at the end of a test that failed. */
+async function shownOn({ page, errors, waiting }: WatchedPage): Promise<string> {
+  const text = await page.evaluate<string>('document.body.innerText').catch(String);
+  const unanswered = [...waiting].map((it) => `waits for ${it.method()} ${it.url()}`);
+  return [`the page ${page.url()}`, ...errors, ...unanswered, text.replaceAll(/\s*\n\s*/g, ' | ').slice(0, 9_000)].join(
+    '\n',
+  );
 }
 
 function present<T>(value: T | undefined): T {

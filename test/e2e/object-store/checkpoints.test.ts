@@ -71,8 +71,12 @@ describe('coordinator/files: checkpoints', function () {
       if (damage === 'lost') s3.objects.delete(key);
       else s3.objects.set(key, Buffer.from(String(s3.objects.get(key)).replace('"step"', '"stop"')));
       const second = next();
-      const { begins, notes } = await lives(pool, batchId);
+      const { begins, notes: all } = await lives(pool, batchId);
       expect(begins).to.deep.equal([[2, 0]]);
+      // On a busy machine the second life may fail to send a checkpoint of its own, which is said too.
+      const notes = all.filter(
+        (it) => !it.startsWith('its checkpoint was not sent to the object store: its files change'),
+      );
       const why =
         damage === 'lost' ? 'the object store refuses it: NoSuchKey, status 404' : 'has another content than was sent';
       expect(notes, notes.join('\n')).to.have.length(1);

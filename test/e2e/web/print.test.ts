@@ -112,6 +112,7 @@ describe('web: print', () => {
 
   it('is dark on light', async () => {
     const page = await opened(`batches/${batchId}`);
+    await page.locator('.panel').first().waitFor();
     await page.evaluate("document.documentElement.dataset.theme = 'dark'");
     await page.emulateMedia({ media: 'print' });
     const [text, paper] = await page.evaluate<[string, string]>(

@@ -14,10 +14,14 @@ export function drawSoon(place: object, draw: () => void): void {
 
 function drawWaiting(): void {
   const endMs = performance.now() + FRAME_MS;
-  for (const [place, draw] of waiting) {
-    waiting.delete(place);
-    draw();
-    if (performance.now() >= endMs) break;
+  try {
+    for (const [place, draw] of waiting) {
+      waiting.delete(place);
+      draw();
+      if (performance.now() >= endMs) break;
+    }
+  } finally {
+    // A drawing that throws does not keep the others from being drawn.
+    frame = waiting.size > 0 ? requestAnimationFrame(drawWaiting) : undefined;
   }
-  frame = waiting.size > 0 ? requestAnimationFrame(drawWaiting) : undefined;
 }
