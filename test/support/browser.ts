@@ -48,8 +48,8 @@ export async function watchedPage(
   const { host } = new URL(url);
   page.on('console', (message) => message.type() === 'error' && watched.errors.push(message.text()));
   page.on('pageerror', (error) => watched.errors.push(error.message));
-  for (const end of ['requestfinished', 'requestfailed'] as const)
-    page.on(end as 'requestfinished', (request) => watched.waiting.delete(request));
+  page.on('requestfinished', (request) => watched.waiting.delete(request));
+  page.on('requestfailed', (request) => watched.waiting.delete(request));
   page.on('request', (request) => {
     watched.waiting.add(request);
     const address = new URL(request.url());

@@ -114,7 +114,7 @@ function suiteOf(current: () => WebServer | undefined): WebSuite {
   const opened: WatchedPage[] = [];
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
-    for (const it of opened) if (!it.page.isClosed()) console.log(await shownOn(it));
+    for (const it of opened) if (!it.page.isClosed()) process.stderr.write(`${await shownOn(it)}\n`);
   });
   after(() => browser?.close());
   const web = (): WebServer => present(current());
@@ -143,13 +143,12 @@ function suiteOf(current: () => WebServer | undefined): WebSuite {
   };
 }
 
-/** What a page had at the end of a test that failed. */
+/** Returns the address, the errors, the unanswered requests and the text of a page, for a test that failed. */
 async function shownOn({ page, errors, waiting }: WatchedPage): Promise<string> {
   const text = await page.evaluate<string>('document.body.innerText').catch(String);
   const unanswered = [...waiting].map((it) => `waits for ${it.method()} ${it.url()}`);
-  return [`the page ${page.url()}`, ...errors, ...unanswered, text.replaceAll(/\s*\n\s*/g, ' | ').slice(0, 9_000)].join(
-    '\n',
-  );
+  const shown = text.replaceAll(/\s*\n\s*/g, ' | ').slice(0, 9_000);
+  return [`the page ${page.url()}`, ...errors, ...unanswered, shown].join('\n');
 }
 
 function present<T>(value: T | undefined): T {
