@@ -64,6 +64,13 @@ describe('conventions/tidy', () => {
     expect(named.filter((it) => !existsSync(join(packageRoot, it)))).to.deep.equal([]);
   });
 
+  it('has no hook of a page that depends on the columns of a table, which change without a render', () => {
+    const pages = filesIn(['web/src'], '.tsx');
+    // The dependencies are the last argument of a hook.
+    const depends = pages.filter((it) => /\[[^\][()]*\btable\.\w[^\][()]*\]\)/.test(code(it)));
+    expect(depends.map((it) => it.path)).to.deep.equal([]);
+  });
+
   it('has a wiring row for every fact of a machine, and a fact for every row', () => {
     const shapes = /^machines\/(?:protocol|messages\/\w+|notification\/events)\.ts$/;
     const protocol = files.filter((it) => shapes.test(it.path)).map((it) => it.text);

@@ -13,11 +13,14 @@ const RETRY_MS = 2_000;
 export class RequestError extends Error {
   readonly code: string;
   readonly faults: readonly Fault[];
+  /** When the same request may succeed; undefined where it would be refused again. */
+  readonly retryMs: number | undefined;
 
-  constructor(message: string, code: string, faults: readonly Fault[] = []) {
+  constructor(message: string, code: string, faults: readonly Fault[] = [], retryMs?: number) {
     super(message);
     this.code = code;
     this.faults = faults;
+    this.retryMs = retryMs;
   }
 }
 
@@ -42,7 +45,8 @@ export async function accepted(path: string, init: RequestInit = {}): Promise<Re
     });
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
-    throw new RequestError('The coordinator does not answer. Is `simbatch serve` still running?', UNREACHABLE);
+    const message = 'The coordinator does not answer. Is `simbatch serve` still running?';
+    throw new RequestError(message, UNREACHABLE, [], RETRY_MS);
   }
   if (!response.ok) throw refusal(response, await response.text());
   return response;
@@ -50,11 +54,14 @@ export async function accepted(path: string, init: RequestInit = {}): Promise<Re
 
 function refusal(response: Response, text: string): RequestError {
   if (response.status === 401) askForToken();
+  const retryAfter = response.headers.get('retry-after');
+  const retryMs = retryAfter === null ? undefined : 1_000 * Number(retryAfter) || RETRY_MS;
   try {
     const { detail, code, errors } = JSON.parse(text) as Problem;
-    return new RequestError(detail, code, errors);
+    return new RequestError(detail, code, errors, retryMs);
   } catch {
-    return new RequestError(`The coordinator answered ${response.status} ${response.statusText}.`, 'unknown');
+    const message = `The coordinator answered ${response.status} ${response.statusText}.`;
+    return new RequestError(message, 'unknown', [], retryMs);
   }
 }
 
@@ -82,7 +89,7 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads an address, and again when it (or `again`) changes, and until the coordinator answers; keeps the data of the same address until
+ * Loads an address, and again when it (or `again`) changes, and until the coordinator answers or refuses for good; keeps the data of the same address until
  * then, also where a later request fails. `load` must be the same function in every render.
  */
 export function useLoaded<T>(
@@ -100,12 +107,12 @@ export function useLoaded<T>(
     const abort = new AbortController();
     const attempt = (): void =>
       void load(path, abort.signal).then(
-        (data) => setState({ data, error: undefined, path }),
+        (data) => abort.signal.aborted || setState({ data, error: undefined, path }),
         (error: Error) => {
           if (abort.signal.aborted) return;
           setState((before) => ({ data: before.path === path ? before.data : undefined, error, path }));
-          if (error instanceof RequestError && error.code === UNREACHABLE)
-            window.setTimeout(() => abort.signal.aborted || attempt(), RETRY_MS);
+          if (error instanceof RequestError && error.retryMs !== undefined)
+            window.setTimeout(() => abort.signal.aborted || attempt(), error.retryMs);
         },
       );
     attempt();

@@ -59,11 +59,16 @@ export class RunTable {
   readonly texts = new Map<string, TextValues>();
   isLoaded = false;
   failure: string | undefined;
-  /** `version` increases with each change notification. The columns are too large to be copied into a store's context. */
+  /**
+   * `version` increases with each change notification, and `layout` with those that tell of a new column or the end of a reading. The columns
+   * are too large to be copied into a store's context, and change before the notification: in a render, what is derived from them is
+   * remembered by these numbers alone. React may discard a render that no state has caused, with its effects but not their dependencies.
+   */
   readonly store = createStore({
-    context: { version: 0 },
-    on: { changed: ({ version }) => ({ version: version + 1 }) },
+    context: { version: 0, layout: 0 },
+    on: { changed: ({ version }, { layout }: { layout: number }) => ({ version: version + 1, layout }) },
   });
+  #layout = 0;
   /** Increases with each change of a parameter or output. */
   valuesVersion = 0;
   /** 1 for runs that the feed has updated. */
@@ -159,6 +164,7 @@ export class RunTable {
     if (message.type === 'runs') this.#takeRuns(message.chunk);
     else {
       this.isLoaded = true;
+      this.#layout += 1;
       this.failure = message.type === 'error' ? message.detail : undefined;
       this.#worker?.terminate();
       this.#worker = undefined;
@@ -214,6 +220,7 @@ export class RunTable {
     if (found === undefined) {
       found = { name, values: new Float64Array(this.size).fill(Number.NaN) };
       this.parameters = [...this.parameters, found];
+      this.#layout += 1;
     }
     return found.values;
   }
@@ -250,7 +257,7 @@ export class RunTable {
   #changed(): void {
     this.#timer ??= window.setTimeout(() => {
       this.#timer = undefined;
-      this.store.trigger.changed();
+      this.store.trigger.changed({ layout: this.#layout });
     }, NOTIFY_MS);
   }
 }

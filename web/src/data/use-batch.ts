@@ -52,3 +52,6 @@ export function useBatch(batchId: string, need: Need): BatchView {
 
 /** Renders again when the table changes; returns its version. */
 export const useTableVersion = (table: RunTable): number => useStore(table.store, (it) => it.version);
+
+/** Renders again when the table has a new column, or was read; returns the version of its layout. */
+export const useTableLayout = (table: RunTable): number => useStore(table.store, (it) => it.layout);

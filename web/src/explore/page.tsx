@@ -2,7 +2,7 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
-import { useTableVersion } from '../data/use-batch.ts';
+import { useTableLayout, useTableVersion } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';
 import { scaleOf, type Scale } from '../plots/scale.ts';
 import {
@@ -56,18 +56,21 @@ function useAge(table: RunTable, perDrawing: number): number {
 export default function Explore({ progress, submission, table, query }: PageProps) {
   const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
   const age = useDeferredValue(useAge(table, perDrawing));
+  const layout = useTableLayout(table);
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
-  const varying = useMemo(() => variablesOf(table).filter(varies), [table, age, table.isLoaded, table.parameters]);
-  const mask = useDeferredValue(useMemo(() => selectedRuns(table.size, varying, ranges), [table, varying, ranges]));
-  const status = useMemo(() => table.status.slice(), [table, age, table.isLoaded]);
+  const varying = useMemo(() => variablesOf(table).filter(varies), [table, age, layout]);
+  const status = useMemo(() => table.status.slice(), [table, age, layout]);
+  const size = status.length;
+  const mask = useDeferredValue(useMemo(() => selectedRuns(size, varying, ranges), [size, varying, ranges]));
   const sample = useMemo(() => sampleRuns(status, POINTS), [status]);
   const hasFailed = progress.jobs_by_status.Failed + progress.jobs_by_status.Timeout > 0;
   const targets = useMemo(
     () => targetsOf(varying, worstFirst(progress.requirements ?? []), hasFailed),
     [varying, progress.requirements, hasFailed],
   );
-  const target = targetOf(targets, query.get('target'));
+  // Until a run is read the targets are not known: no question is asked for the first of them.
+  const target = varying.length === 0 ? undefined : targetOf(targets, query.get('target'));
   const { relevance, measure, note } = useRelevance({ progress, target, variables: varying, status, sample });
   const logs = query.get('log') ?? '';
   const colour = query.get('colour');
@@ -124,7 +127,7 @@ export default function Explore({ progress, submission, table, query }: PageProp
   }
   return (
     <>
-      <SelectionBar batch={progress.batch} bench={bench} query={query} size={table.size} />
+      <SelectionBar batch={progress.batch} bench={bench} query={query} size={size} />
       <div className="row options">
         <Gallery bench={bench} />
         <VariableChoice
