@@ -65,6 +65,10 @@ describe('cli: scenarios', () => {
     expect(head!.slice(0, 5)).to.deep.equal(['run_id', 'class', 'execution_secs [s]', 'bias', 'wind']);
     expect([0, 1, 3, 4].map((at) => first![at])).to.deep.equal(['3', 'ok', '1', 'storm']);
     expect((await run('run', 'latest/8')).stdout).to.match(/^scenario +bias=1, wind=storm, sample 1$/m);
+    const byWind = (await run('verdict', 'latest', '--by', 'wind')).stdout;
+    expect(cellsOf(byWind).find(([wind]) => wind === 'storm')?.[1]).to.equal('2');
+    expect(byWind).to.include('estimate, lower, upper: each the least of the cells of a row');
+    expect((await run('verdict', 'latest', '--by', 'bias,wind')).stdout).to.not.include('of the cells of a row');
     const refused = await run('verdict', 'latest', '--by', 'rain');
     expect([refused.code, refused.stderr.trim()]).to.deep.equal([
       65,

@@ -60,7 +60,7 @@ export class RunTable {
   isLoaded = false;
   failure: string | undefined;
   /**
-   * `version` increases with each change notification, and `layout` with those that tell of a new column or the end of a reading. The columns
+   * `version` increases with each change notification, and `layout` with those after a new column or the end of a reading. The columns
    * are too large to be copied into a store's context, and change before the notification: in a render, what is derived from them is
    * remembered by these numbers alone. React may discard a render that no state has caused, with its effects but not their dependencies.
    */

@@ -37,6 +37,8 @@ interface Props {
   height?: number;
   /** Label of the horizontal axis, when it is not time. */
   across?: string;
+  /** Label of the vertical axis; without it the title beside the plot says what is drawn. */
+  up?: string;
   /** Least range of the horizontal axis, in its own units. */
   leastSpan?: number;
   /** Top of the vertical axis; otherwise a round number above the values. */
@@ -52,7 +54,7 @@ const AXIS_FONT = '11px system-ui, sans-serif';
 /** Half of the widest time, which may be at the end of the axis: `12:08:26.50 PM`. */
 const TIME_LABEL_HALF = 38;
 
-export function TimeSeries({ label, times, series, height = 200, across, leastSpan = 0, most, onPick }: Props) {
+export function TimeSeries({ label, times, series, height = 200, across, up, leastSpan = 0, most, onPick }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useShownTheme();
@@ -66,7 +68,7 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
     const element = host.current;
     if (element === null) return undefined;
     const made = new uPlot(
-      options(series, element.clientWidth, { height, across, leastSpan, most }),
+      options(series, element.clientWidth, { height, across, up, leastSpan, most }),
       latest.current,
       element,
     );
@@ -83,7 +85,7 @@ export function TimeSeries({ label, times, series, height = 200, across, leastSp
       plot.current = undefined;
     };
     // The lines are distinguished by name; their values follow below.
-  }, [theme, names, height, across, leastSpan, most]);
+  }, [theme, names, height, across, up, leastSpan, most]);
   useEffect(() => plot.current?.setData(data), [times, series]);
   return (
     <figure className="plot">
@@ -135,16 +137,21 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
   });
 }
 
+/** The label of an axis, and the room that it takes. */
+const labelled = (label: string | undefined): Pick<uPlot.Axis, 'label' | 'labelFont' | 'labelSize' | 'labelGap'> =>
+  label === undefined ? {} : { label, labelFont: AXIS_FONT, labelSize: 18, labelGap: 2 };
+
 function options(
   series: readonly Series[],
   width: number,
   {
     height,
     across,
+    up,
     leastSpan,
     most: top,
   }: Required<Pick<Props, 'height' | 'leastSpan'>> &
-    Record<'across', string | undefined> &
+    Record<'across' | 'up', string | undefined> &
     Record<'most', number | undefined>,
 ): uPlot.Options {
   const axis = {
@@ -168,13 +175,14 @@ function options(
     axes: [
       {
         ...axis,
+        ...labelled(across),
         size: across === undefined ? 42 : 28,
         space: across === undefined ? 84 : 60,
         values: (_, ticks, _axis, _space, step) =>
           across === undefined ? timeTicks(ticks, step) : ticks.map((it) => figure(it)),
       },
       // Close enough that even a low plot has two labels.
-      { ...axis, size: 58, space: 20, values: (_, ticks) => ticks.map((it) => figure(it)) },
+      { ...axis, ...labelled(up), size: 58, space: 20, values: (_, ticks) => ticks.map((it) => figure(it)) },
     ],
     series: [
       {},

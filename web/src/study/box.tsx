@@ -53,9 +53,10 @@ function Picture({ box: { curve, output, units, sentence, warnings } }: { box: O
         <TimeSeries
           label={`Share of runs at or below each value of ${output}${units === null ? '' : `, in ${units}`}: the least and the greatest over the cells`}
           times={values}
-          across={output}
+          across={units === null ? output : `${output} [${units}]`}
+          up="share of runs"
           most={1}
-          height={160}
+          height={180}
           series={series}
         />
       )}

@@ -78,16 +78,19 @@ export function verdictReport(answer: StudyVerdicts, options: TableOptions = {})
 function cellRows(cells: readonly CellVerdict[], options: TableOptions): string[] {
   const axes = Object.keys(cells[0]?.scenario ?? {});
   const right = (name: string) => ({ name, align: 'right' }) as const;
+  const isOfSeveral = cells.some((it) => it.cells > 1);
   return [
     renderTable(
       [
         ...axes.map((name) => ({ name, shrink: 8 })),
+        ...(isOfSeveral ? [right('cells')] : []),
         { name: 'verdict', tone: statusTone },
         { name: 'called' },
         ...['passed', 'failed', 'unknown', 'estimate', 'lower', 'upper'].map(right),
       ],
       cells.map((it) => [
         ...axes.map((axis) => it.scenario[axis]!),
+        ...(isOfSeveral ? [it.cells] : []),
         it.verdict,
         it.called ?? '-',
         it.passed,
@@ -100,5 +103,8 @@ function cellRows(cells: readonly CellVerdict[], options: TableOptions): string[
       options,
     ),
     'verdict: of each row alone; called: corrected for the number of cells (Holm), for statements about several cells',
+    ...(isOfSeveral
+      ? ['estimate, lower, upper: each the least of the cells of a row; the runs are those of all of them']
+      : []),
   ];
 }
