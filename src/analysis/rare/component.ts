@@ -72,16 +72,21 @@ export function radiusLaw(dimensions: number): { tail(r: number): number; invers
 
 /** The ratio h of a shape as a function of a point and its length. */
 export function ratioOf(shape: Shape, dimensions: number): (z: Point, length: number) => number {
-  const { direction } = shape;
+  const ratio = ratioAlong(shape, dimensions);
+  return (z, length) => ratio(dot(z, shape.direction), length);
+}
+
+/** The ratio h of a shape as a function of a point's coordinate along its direction, e.z, and the point's length. */
+export function ratioAlong(shape: Shape, dimensions: number): (along: number, length: number) => number {
   if (shape.kind === 'half_space') {
     const inside = 1 / upperNormal(shape.b);
-    return (z) => (dot(z, direction) >= shape.b ? inside : 0);
+    return (along) => (along >= shape.b ? inside : 0);
   }
-  if (shape.kind === 'shift') return (z) => Math.exp(shape.b * dot(z, direction) - (shape.b * shape.b) / 2);
+  if (shape.kind === 'shift') return (along) => Math.exp(shape.b * along - (shape.b * shape.b) / 2);
   const { kappa, r } = shape;
   const half = (dimensions - 1) / 2;
   const scale = Math.exp(logBeta(half, half) - logBeta(half + kappa, half)) / radiusLaw(dimensions).tail(r);
-  return (z, length) => (length >= r ? scale * Math.max((1 + dot(z, direction) / length) / 2, 0) ** kappa : 0);
+  return (along, length) => (length >= r ? scale * Math.max((1 + along / length) / 2, 0) ** kappa : 0);
 }
 
 /** Draws a point of a shape in place of the own normals of a run; `v`, `w`: its two uniforms. */

@@ -10,7 +10,7 @@ import {
   lengthOf,
   type Point,
   radiusLaw,
-  ratioOf,
+  ratioAlong,
   type Shape,
   upperNormal,
 } from './component.ts';
@@ -62,9 +62,12 @@ export function fitProposal({ points, weights }: Violations, slope: Point | unde
     d < 2 ? [] : [radii[0]!, radii[Math.floor((radii.length - 1) / 4)]!].map((r) => shellOf(d, r * WITHIN));
   const wide = found.map((it) => wideOf(it, d));
   const candidates: Shape[] = [...found, ...wide, ...shells];
+  // Up to eight shapes share a direction.
+  const directions = [...new Set(candidates.map((it) => it.direction))];
+  const along = new Map(directions.map((it) => [it, Float64Array.from(targets, (z) => dot(z, it))]));
   const ratios = candidates.map((it) => {
-    const ratio = ratioOf(it, d);
-    return Float64Array.from(targets, (z, at) => ratio(z, lengths[at]!));
+    const ratio = ratioAlong(it, d);
+    return along.get(it.direction)!.map((coordinate, at) => ratio(coordinate, lengths[at]!));
   });
   const shares = bestShares(ratios, forWeights.weights);
   const kept = candidates.flatMap((_, at) => (shares[at]! >= LEAST_WEIGHT ? [at] : []));
