@@ -9,10 +9,10 @@ export const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 /** Options of every command that calls the coordinator. */
 export interface ClientFlags {
   endpoint?: string;
-  output: string;
+  format: string;
 }
 
-/** Returns a command that calls the coordinator; `formats` are the values of `--output`, the first one is the default. */
+/** Returns a command that calls the coordinator; `formats` are the values of `--format`, the first one is the default. */
 export const clientCommand = (
   name: string,
   summary: string,

@@ -92,7 +92,8 @@ async function addComplete(program: Command): Promise<void> {
 const wantsJson = (args: readonly string[]): boolean =>
   args.some(
     (it, at) =>
-      /^(-o|--output=)n?d?json$/.test(it) || (/^(-o|--output)$/.test(it) && /^(nd)?json$/.test(args[at + 1] ?? '')),
+      /^(-[fo]|--(?:format|output)=)n?d?json$/.test(it) ||
+      (/^(-[fo]|--format|--output)$/.test(it) && /^(nd)?json$/.test(args[at + 1] ?? '')),
   );
 
 /** Runs one command line (without `node` and the script) and returns the exit code. */

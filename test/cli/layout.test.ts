@@ -78,25 +78,30 @@ describe('cli/output-command', () => {
   const formats = ['table', 'wide', 'json', 'csv', 'parquet'];
   const rows: [Partial<Parameters<typeof placeOf>[0]>, string][] = [
     [{}, 'table'],
-    [{ output: 'csv' }, 'csv'],
+    [{ format: 'csv' }, 'csv'],
     [{ file: 'a.json' }, 'json > a.json'],
     [{ file: 'a.txt' }, 'table > a.txt'],
-    [{ file: 'a.csv', output: 'json' }, 'json > a.csv'],
-    [{ output: 'runs.parquet' }, 'parquet > runs.parquet'],
-    [{ output: 'runs.parquet', isTerminal: true }, 'parquet > runs.parquet'],
-    [{ former: 'csv' }, 'csv'],
-    [{ former: 'csv', output: 'a.dat' }, 'csv > a.dat'],
-    [{ output: 'csv', file: '-' }, 'csv'],
-    [{ output: 'tabel' }, 'refused: --output tabel is not a format'],
+    [{ file: 'a.csv', format: 'json' }, 'json > a.csv'],
+    [{ format: 'runs.parquet' }, 'parquet > runs.parquet'],
+    [{ format: 'runs.parquet', isTerminal: true }, 'parquet > runs.parquet'],
+    // As the options were called before.
+    [{ file: 'csv' }, 'csv'],
+    [{ output: 'csv' }, 'csv'],
+    [{ file: 'csv', format: 'a.dat' }, 'csv > a.dat'],
+    [{ output: 'csv', file: 'csv', format: 'csv' }, 'csv'],
+    [{ format: 'csv', file: '-' }, 'csv'],
+    [{ format: 'tabel' }, 'refused: --format tabel is not a format'],
+    [{ output: 'miss_m' }, 'refused: --output miss_m is not a format'],
+    [{ format: 'b.csv', file: 'a.csv' }, 'refused: --format b.csv is not a format'],
     [{ file: 'a.xlsx' }, 'refused: the format of a.xlsx is unknown'],
-    [{ output: 'parquet', isTerminal: true }, 'refused: Parquet is binary'],
-    [{ former: 'csv', output: 'json' }, 'refused: the format is given twice'],
+    [{ format: 'parquet', isTerminal: true }, 'refused: Parquet is binary'],
+    [{ file: 'csv', format: 'json' }, 'refused: the format is given twice: json and csv'],
   ];
   for (const [given, expected] of rows) {
     it(`${JSON.stringify(given)}: ${expected}`, () => {
       let found: string;
       try {
-        const place = placeOf({ formats, output: undefined, file: undefined, isTerminal: false, ...given });
+        const place = placeOf({ formats, format: undefined, file: undefined, isTerminal: false, ...given });
         found = `${place.format}${place.file === undefined ? '' : ` > ${place.file}`}`;
       } catch (error) {
         found = `refused: ${(error as Error).message}`.slice(0, expected.length);

@@ -196,7 +196,7 @@ const read = (evidence: StudyEvidence): Step => ({
 
 const report = (evidence: StudyEvidence): Step => ({
   label: 'Write the report',
-  action: { page: overview(evidence), command: `simbatch report ${study(evidence)} -f report.html` },
+  action: { page: overview(evidence), command: `simbatch report ${study(evidence)} -o report.html` },
 });
 
 const follow = (evidence: StudyEvidence): Step => ({

@@ -37,7 +37,7 @@ export function doctorCommand(): Command {
       const checks = [await python(), await disk(), ...dataDirectory(), ...(await coordinator(flags))];
       if (checks.some(({ state }) => state === 'fault')) process.exitCode = EXIT.failed;
       const about = `simbatch ${packageVersion}, Node ${process.versions.node}, ${process.platform}`;
-      if (flags.output === 'json') return writeJson({ about, checks });
+      if (flags.format === 'json') return writeJson({ about, checks });
       const width = Math.max(...checks.map(({ check }) => check.length));
       return writeText([
         about,

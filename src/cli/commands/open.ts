@@ -17,9 +17,9 @@ export function openCommand(): Command {
     .action(async (reference: string | undefined, flags: OpenFlags) => {
       const client = await connect(flags);
       const address = `${client.endpoint.replace(/\/$/, '')}/#${reference === undefined ? '/batches' : await pageOf(client, reference)}`;
-      if (flags.output === 'json') await writeJson({ url: address });
+      if (flags.format === 'json') await writeJson({ url: address });
       else await writeLine(address);
-      if (flags.print !== true && flags.output !== 'json' && !(await openBrowser(address)))
+      if (flags.print !== true && flags.format !== 'json' && !(await openBrowser(address)))
         note('no browser was opened: open the address in one');
     });
 }

@@ -15,7 +15,7 @@ interface Flags {
   seed?: number;
   dir: string;
   keep?: true;
-  output: string;
+  format: string;
 }
 
 const DEFAULT = { kills: 60, runs: 120 };
@@ -58,7 +58,7 @@ async function run(flags: Flags): Promise<void> {
     });
     bar.end();
     if (!isPassed(report)) process.exitCode = EXIT.failed;
-    if (flags.output === 'json') return await writeJson(reportJson(report));
+    if (flags.format === 'json') return await writeJson(reportJson(report));
     await writeLine(reportText(report, outputWidth()));
     if (report.isKept) await writeLine(`folder: ${report.folder}`);
   } finally {

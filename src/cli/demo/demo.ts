@@ -185,7 +185,7 @@ async function listLocations(
     const flown = `e.g. run ${run_id} (flown by ${assigned_runner ?? '?'})`;
     pairs.push(
       ['one run', `its parameters depend only on the study's seed and its number, ${flown}:`],
-      ['', `simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} -o ndjson | sed -n ${run_id + 1}p`],
+      ['', `simbatch sample ${here(join(EXAMPLE, 'study.yaml'))} -f ndjson | sed -n ${run_id + 1}p`],
     );
     break;
   }

@@ -29,7 +29,7 @@ export function auditLines(answer: AuditAnswer, output = 'table'): string[] {
     ]);
   lines.push('', renderTable(COLUMNS, listed, tableOptions(output)));
   const rest = answer.differing - MAX_LISTED;
-  if (rest > 0) lines.push(`and ${plural(rest, 'more run')}: \`simbatch audit -o json\` lists them`);
+  if (rest > 0) lines.push(`and ${plural(rest, 'more run')}: \`simbatch audit -f json\` lists them`);
   for (const { before, after, compared, differing, capabilities } of answer.runners) {
     const differs = capabilities.map((it) => `${it.name} ${String(it.before)} -> ${String(it.after)}`);
     const stated = differs.length === 0 ? '' : `; they state ${differs.join(', ')}`;

@@ -54,7 +54,7 @@ async function printTable<T>(
   }
   const { count, omitted } = await writeTable(columns, rows(), tableOptions(isWide ? 'wide' : 'table'));
   if (count === 0) note(none);
-  if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -o wide`);
+  if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -f wide`);
   return count;
 }
 

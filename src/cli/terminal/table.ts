@@ -11,7 +11,7 @@ export interface Column extends Flexible {
   /** The name is a user's own and printed unchanged; other headings are in capitals. */
   verbatim?: boolean;
   align?: 'left' | 'right';
-  /** Shown with `-o wide` only. */
+  /** Shown with `-f wide` only. */
   wide?: boolean;
   /** The meaning of a cell, which decides its colour. */
   tone?: (text: string) => Tone | undefined;
@@ -23,11 +23,11 @@ export type Cell = string | number | readonly string[];
 export interface TableOptions {
   /** Columns of the terminal. Default: no limit. */
   width?: number;
-  /** True to show the columns of `-o wide` too. */
+  /** True to show the columns of `-f wide` too. */
   isWide?: boolean;
 }
 
-/** The options of a table in the format of `--output`: as wide as the terminal, or everything with `wide`. */
+/** The options of a table in the format of `--format`: as wide as the terminal, or everything with `wide`. */
 export const tableOptions = (format: string): TableOptions =>
   format === 'wide' ? { isWide: true } : { width: outputWidth() };
 

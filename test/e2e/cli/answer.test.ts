@@ -100,7 +100,7 @@ describe('cli: the answer about a study', function () {
       ['wait', 'latest'],
     ])
       expect((await lines(...args))[0], args[0]).to.equal(sentence);
-    await lines('report', 'latest', '-f', 'report.html');
+    await lines('report', 'latest', '-o', 'report.html');
     const [, first] = /<header>\s*<p[^>]*>([^<]*)</.exec(readFileSync(join(folder, 'report.html'), 'utf8')) ?? [];
     expect(first).to.equal(sentence);
     await lines('table', 'latest', '--format', 'parquet', '-f', 'runs.parquet');

@@ -80,7 +80,7 @@ describe('e2e/board: the page "What a board will ask"', () => {
     while (((await (await fetch(`${server.url}/runners`)).json()) as { active_runners: number }).active_runners < 2)
       await sleep(systemClock, 100);
     await shell('simbatch submit --watch lander.yaml');
-    env['STUDY'] = (await shell('simbatch studies -o name')).trim();
+    env['STUDY'] = (await shell('simbatch studies -f name')).trim();
   });
   after(async () => {
     for (const runner of runners) {

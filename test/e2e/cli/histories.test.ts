@@ -121,13 +121,13 @@ describe('cli: histories', () => {
   const REFUSED: [args: string[], code: number, said: RegExp][] = [
     [['nzz'], 65, /the study has no history "nzz"; did you mean "nz"\?/],
     [['nz', '--where', 'outputs.mis > 3'], 65, /outputs\.mis.*did you mean/],
-    [['-f', 'nz.parquet'], 64, /-o parquet is for the values of one history: name it after the study/],
+    [['-o', 'nz.parquet'], 64, /-f parquet is for the values of one history: name it after the study/],
     [['--where', 'class = ok'], 64, /--where is for the values of one history/],
     [['--limit', '3'], 64, /--limit is for the values of one history/],
     [['--wide'], 64, /--wide is for the values of one history/],
-    [['nz', '-o', 'json'], 64, /-o json is for the list of histories: write the values with -o ndjson, csv/],
-    [['nz', '--wide'], 64, /--wide is for files: add -o ndjson/],
-    [['nz', '--limit', '3', '-o', 'csv'], 64, /--limit is for the table: select runs of a file with --where/],
+    [['nz', '-f', 'json'], 64, /-f json is for the list of histories: write the values with -f ndjson, csv/],
+    [['nz', '--wide'], 64, /--wide is for files: add -f ndjson/],
+    [['nz', '--limit', '3', '-f', 'csv'], 64, /--limit is for the table: select runs of a file with --where/],
   ];
   for (const [args, code, said] of REFUSED)
     it(`refuses ${args.join(' ')}`, async () => {

@@ -294,7 +294,7 @@ describe('cli: the program', function () {
       );
       const watched = await simbatch(['watch', batch, '--strict'], env);
       expect(watched.out).to.match(
-        /^(?:Blocked|Running|Not OK): .*\nsmall: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nRerun the 2 that crashed: simbatch rerun \S{13} --failure-kind crashed\nWrite the report: simbatch report \S{13} -f report\.html\nNot OK: 2 of 4 runs did not complete: 2 runs crashed\.\n$/,
+        /^(?:Blocked|Running|Not OK): .*\nsmall: Completed in \S+ - 2 Completed, 2 Failed\n +2 x crashed: .*\nRerun the 2 that crashed: simbatch rerun \S{13} --failure-kind crashed\nWrite the report: simbatch report \S{13} -o report\.html\nNot OK: 2 of 4 runs did not complete: 2 runs crashed\.\n$/,
       );
       expect(watched.code).to.equal(3);
       expect((await simbatch(['watch', 'latest'], env)).code).to.equal(0);

@@ -169,7 +169,7 @@ describe('cli: scenarios', () => {
     [
       'the name of no study',
       ['--level', 'wind:calm', '--with', 'wind:storm', '-o', 'name'],
-      '-o name prints a new study',
+      '-f name prints a new study',
     ],
     ['to be watched', ['--level', 'wind:calm', '--with', 'wind:storm', '--watch'], 'cannot be used with option'],
   ] as const)

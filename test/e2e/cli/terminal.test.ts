@@ -101,7 +101,7 @@ describe('cli: in a terminal', function () {
     });
   }
 
-  it('cuts nothing in a pipe, and shows everything with -o wide', async () => {
+  it('cuts nothing in a pipe, and shows everything with -f wide', async () => {
     const piped = await simbatch(['runs', 'latest', '--status', 'Failed'], env());
     expect(piped.stdout).to.include('after many iterations').and.not.include('…');
     const wide = await inTerminal(['runs', 'latest', '-o', 'wide'], { env: env() });
@@ -143,7 +143,7 @@ describe('cli: in a terminal', function () {
     expect([failed.code, readFileSync(file, 'utf8').split('\r\n').length], 'the file stays').to.deep.equal([66, 14]);
   });
 
-  it('prints errors as problems with -o json', async () => {
+  it('prints errors as problems with -f json', async () => {
     const problemOf = async (...args: string[]): Promise<[number | null, Record<string, unknown>, string]> => {
       const { code, stdout, stderr } = await simbatch(args, env());
       return [code, JSON.parse(stderr) as Record<string, unknown>, stdout];
@@ -185,7 +185,7 @@ describe('cli: in a terminal', function () {
       .and.match(/Distribution of double_mass/)
       .and.match(/<\/html>\s*$/);
     const shown = await inTerminal(['report', 'latest'], { env: env() });
-    expect([shown.code, plain(shown.screen).includes('give --file report.html')]).to.deep.equal([64, true]);
+    expect([shown.code, plain(shown.screen).includes('give -o report.html')]).to.deep.equal([64, true]);
   });
 
   it('waits for studies, shows a study as it was submitted, gives its address, and checks the pool', async () => {

@@ -35,7 +35,7 @@ export function ProposalTable({ answer: { proposal, names } }: { answer: RareEve
       </Table>
       {proposal.length > SHOWN && (
         <p className="small soft">
-          The {SHOWN} heaviest of {count(proposal.length)}; simbatch rare -o json has all.
+          The {SHOWN} heaviest of {count(proposal.length)}; simbatch rare -f json has all.
         </p>
       )}
     </details>

@@ -34,7 +34,7 @@ export function amendCommand(): Command {
       const answer = await client.changes.amend(batchId, request, { idempotencyKey }).catch((error: unknown) => {
         throw withFaults(error);
       });
-      if (flags.output === 'json') return writeJson(answer);
+      if (flags.format === 'json') return writeJson(answer);
       for (const line of judgementLines(answer)) await writeLine(line);
     });
 }

@@ -37,7 +37,7 @@ async function verify(file: string, flags: VerifyFlags): Promise<void> {
   const isSame =
     expected === undefined || (found.valid && expected.valid && found.fingerprint === expected.fingerprint);
   if (!found.valid || !isSame) process.exitCode = EXIT.failed;
-  if (flags.output === 'json')
+  if (flags.format === 'json')
     return writeJson(expected === undefined ? found : { ...found, coordinator: expected, same: isSame });
   if (!found.valid) return writeLine(`not valid: line ${found.line}: ${found.reason}`);
   await writeLine(`valid: ${plural(found.runs, 'run')} of study ${found.batch_id}, fingerprint ${found.fingerprint}`);

@@ -22,7 +22,17 @@ export interface QueryOptions {
 }
 
 /** Options of every command about a study: a parameter of such a name is an argument. */
-const TAKEN: ReadonlySet<string> = new Set(['output', 'file', 'from', 'study', 'endpoint', 'color', 'help', 'family']);
+const TAKEN: ReadonlySet<string> = new Set([
+  'output',
+  'format',
+  'file',
+  'from',
+  'study',
+  'endpoint',
+  'color',
+  'help',
+  'family',
+]);
 
 /** The members of a schema that decide how a parameter is written. */
 interface ValueSchema {

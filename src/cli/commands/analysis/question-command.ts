@@ -2,7 +2,7 @@
  * The command of a question: its arguments, options, help and completion follow from the query of the question, and without a
  * presentation of its own it prints any answer as names, values and tables.
  */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { IsOptional, type Static } from 'typebox';
 import { type Question } from '../../../analysis/question.ts';
 import type { QuestionName } from '../../../analysis/questions.ts';
@@ -36,6 +36,8 @@ export interface Presentation<Q extends QueryParameters, A> {
   summary?: string;
   /** Flags of parameters whose option has another name. */
   flags?: ParameterFlags<Q>;
+  /** Former flags of parameters, which the help does not show. */
+  former?: ParameterFlags<Q>;
   /** An optional parameter that may be given by its place too. */
   placed?: string & keyof Q;
   /** Members of the query that hold where the user gives none. */
@@ -58,6 +60,7 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
     name = question.name,
     summary = sentenceOf(question),
     flags = {},
+    former = {},
     placed: alsoPlaced,
     defaults = {},
     lines = plainLines,
@@ -71,9 +74,14 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
   const command = sourceCommand(name, summary);
   if (isComparison)
     command.argument('[after]', `${mayBeAlone ? 'another study' : 'the study after'}: ${BATCH_ARGUMENT}`);
-  for (const it of placed) command.argument(`[${it.name}]`, it.description);
+  for (const it of placed) {
+    command.argument(`[${it.name}]`, it.description);
+    if (it.name === 'output') command.withOutput('the output, in place of the argument');
+  }
   if (question.isPooled !== false)
     command.option('--family', 'with the extensions and reruns of the study: the latest of each run');
+  for (const [parameter, text] of Object.entries<string | undefined>(former))
+    options.push({ parameter, option: new Option(text!, `the former name of --${parameter}`).hideHelp() });
   for (const { option } of options) command.addOption(option);
 
   return command.action(async (...called: unknown[]) => {
@@ -82,34 +90,42 @@ export function questionCommand<N extends string, Q extends QueryParameters, A e
     const hasOther = isComparison && !(mayBeAlone && references[1] === undefined && (values.from?.length ?? 1) < 2);
     const { analysis, batchId, otherId, rest } = await openSource(values, references, hasOther ? 2 : 1);
     noMore(rest, placed.length);
-    const byPlace = given(Object.fromEntries(placed.map((it, at) => [it.name, textOf(it, rest[at])])));
-    const written = options.map(({ parameter, option }) => [parameter, values[option.attributeName()]] as const);
-    const [twice] = written.filter(([it, value]) => value !== undefined && byPlace[it] !== undefined);
-    if (twice !== undefined)
-      throw new Failure(
-        EXIT.usage,
-        `${twice[0]} is given twice: "${byPlace[twice[0]]!}" and "${String(twice[1])}"; give one`,
-      );
+    const written = [
+      ...placed.map((it, at) => [it.name, rest[at]] as const),
+      ...options.map(({ parameter, option }) => [parameter, values[option.attributeName()]] as const),
+      ['output', values['output']] as const,
+    ].filter(([, value]) => value !== undefined);
+    const asked = new Map<string, unknown>();
+    for (const [parameter, value] of written) {
+      if (asked.has(parameter))
+        throw new Failure(
+          EXIT.usage,
+          `${parameter} is given twice: "${String(asked.get(parameter))}" and "${String(value)}"; give one`,
+        );
+      asked.set(parameter, value);
+    }
     const query = given({
       ...defaults,
       ...(hasOther ? { with: otherId } : {}),
-      ...byPlace,
-      ...given(Object.fromEntries(written)),
+      ...Object.fromEntries(asked),
     }) as QueryOf<Q>;
+    for (const it of placed) requirePlaced(it, query);
     const family = familyQuery(values);
-    const asked = { ...query, ...family } as never;
-    const answer = (await analysis.ask(question.name as QuestionName, batchId, asked)) as Static<A>;
-    if (values.output === 'json') await writeJson(answer);
-    else await writeText(await lines(answer, tableOptions(values.output), { query, analysis, batchId, family }));
+    const whole = { ...query, ...family } as never;
+    const answer = (await analysis.ask(question.name as QuestionName, batchId, whole)) as Static<A>;
+    if (values.format === 'json') await writeJson(answer);
+    else await writeText(await lines(answer, tableOptions(values.format), { query, analysis, batchId, family }));
     printed?.(answer);
   });
 }
 
 /** @throws Failure where a required argument is missing */
-function textOf({ name, description, isRequired }: PlacedParameter, value: string | undefined): string | undefined {
-  if (value === undefined && isRequired)
+function requirePlaced(
+  { name, description, isRequired }: PlacedParameter,
+  query: Readonly<Record<string, unknown>>,
+): void {
+  if (isRequired && query[name] === undefined)
     throw new Failure(EXIT.usage, `the argument ${name} is missing: give it after the study: ${description}`);
-  return value;
 }
 
 /** The summary and the description of a question as the description of a command. */

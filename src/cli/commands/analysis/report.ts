@@ -21,7 +21,7 @@ export function reportCommand(): Command {
     )
     .action(async (reference: string, flags: ClientFlags & { file?: string; evidence?: boolean }) => {
       if (destination().isTTY === true)
-        throw new Failure(EXIT.usage, 'a report is a file and not for a terminal: give --file report.html');
+        throw new Failure(EXIT.usage, 'a report is a file and not for a terminal: give -o report.html');
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
       const origin = {

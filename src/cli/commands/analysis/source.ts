@@ -1,10 +1,11 @@
 /** The study that a command answers about: of the coordinator, or in files of runs. */
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Uuid } from '../../../contract/types.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import type { AnswerSource } from '../../offline/file-analysis.ts';
 import { clientCommand, connect, type ClientFlags } from '../../options.ts';
+import type { OutputCommand } from '../../output-command.ts';
 import { BATCH_ARGUMENT, resolveBatch } from '../../study/references.ts';
 
 export interface SourceFlags extends ClientFlags {
@@ -19,7 +20,7 @@ export interface SourceFlags extends ClientFlags {
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 /** Returns a command about a study, of the coordinator or in a file. */
-export const sourceCommand = (name: string, summary: string): Command =>
+export const sourceCommand = (name: string, summary: string): OutputCommand =>
   clientCommand(name, summary, ['table', 'wide', 'json'])
     .argument('[study]', `${BATCH_ARGUMENT}; none with --from`)
     .addOption(

@@ -16,14 +16,15 @@ export const verdictCommand = (): Command =>
   questionCommand(verdicts, {
     name: 'verdict',
     summary: 'judge the requirements of a study, or one given here',
-    flags: { output: '--on <output>', condition: '--condition <condition>', terminated: '--terminated <rule>' },
+    flags: { condition: '--condition <condition>', terminated: '--terminated <rule>' },
+    former: { output: '--on <output>' },
     lines: async (answer, options, { analysis, batchId, family }) => [
       ...(await blockedLines(answer, () => analysis.ask('answer', batchId, family))),
       ...verdictReport(answer, options),
     ],
     printed({ requirements }) {
       if (requirements.length === 0) {
-        const remedy = 'declare `requirements` in the study, or give --on, --condition and --probability';
+        const remedy = 'declare `requirements` in the study, or give an output, --condition and --probability';
         throw new Failure(EXIT.usage, `nothing is judged: the study has no requirement; ${remedy}`);
       }
       process.exitCode = verdictExitCode(requirements.map((it) => it.verdict ?? 'none'));

@@ -66,7 +66,7 @@ export function fetchCommand(): Command {
 
 async function report({ counts, bytes, faults, unlisted }: Copying, flags: FetchFlags): Promise<void> {
   const { copied, present, differs } = counts;
-  if (flags.output === 'json') await writeJson({ to: flags.to, copied, present, differs, bytes, faults });
+  if (flags.format === 'json') await writeJson({ to: flags.to, copied, present, differs, bytes, faults });
   else {
     const before = present === 0 ? '' : `; ${plural(present, 'file')} already there`;
     await writeLine(`${plural(copied, 'file')} (${formatBytes(bytes)}) copied to ${flags.to}${before}`);

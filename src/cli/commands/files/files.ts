@@ -69,7 +69,7 @@ export function filesCommand(): Command {
         const notes = new Map<string, number>();
         const chosen = await chosenRuns(client, batchId, runs, flags);
         const files = filesOf(listsOf(client, batchId, chosen, flags.attempt), flags, notes);
-        await printList(flags.output, files, { columns: COLUMNS, nameOf: (it) => it.path, none: 'no files' });
+        await printList(flags.format, files, { columns: COLUMNS, nameOf: (it) => it.path, none: 'no files' });
         for (const [text, times] of notes) note(times === 1 ? text : `${text} (${String(times)} runs)`);
       },
     );

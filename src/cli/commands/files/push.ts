@@ -16,7 +16,7 @@ import { configOptions, configSources } from '../pool/runner.ts';
 const SETTINGS = ['output_root', 'endpoint', 'token_file', 'token_fd'] as const;
 
 interface PushFlags {
-  output: string;
+  format: string;
   [name: string]: unknown;
 }
 
@@ -59,7 +59,7 @@ async function pushFiles(study: string | undefined, flags: PushFlags): Promise<v
     for await (const pushed of push(options)) runners.push(pushed);
   } finally {
     bar.end();
-    await show(runners, flags.output);
+    await show(runners, flags.format);
   }
   process.exitCode = exitCodeOf(runners);
 }

@@ -151,9 +151,9 @@ async function list(reference: string, flags: ClientFlags): Promise<void> {
   const client = await connect(flags);
   const batchId = await resolveBatch(client, reference);
   const answer = await client.changes.extractions(batchId);
-  if (flags.output === 'json') return writeJson(answer);
+  if (flags.format === 'json') return writeJson(answer);
   const { extractions } = answer;
-  if (flags.output === 'name') return writeLine(extractions.map((it) => it.batch_id).join('\n'));
+  if (flags.format === 'name') return writeLine(extractions.map((it) => it.batch_id).join('\n'));
   if (extractions.length === 0)
     return note('nothing was extracted of this study: ask with --derived, --histories or --with');
   const rows = extractions.map((it) => [
@@ -164,7 +164,7 @@ async function list(reference: string, flags: ClientFlags): Promise<void> {
     it.completed,
     it.without_files?.runs ?? 0,
   ]);
-  await writeLine(renderTable(COLUMNS, rows, tableOptions(flags.output)));
+  await writeLine(renderTable(COLUMNS, rows, tableOptions(flags.format)));
   for (const line of extractions.flatMap(noteLines)) await writeLine(line);
 }
 

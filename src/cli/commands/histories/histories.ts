@@ -41,28 +41,28 @@ export function historiesCommand(): Command {
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
       if (name === undefined) return showList(client, batchId, flags);
-      if (!isFile(flags.output)) return showRuns(client, batchId, name, flags);
-      const query = { ...queryOf(name, flags), format: flags.output, ...given({ wide: asText(flags.wide) }) };
+      if (!isFile(flags.format)) return showRuns(client, batchId, name, flags);
+      const query = { ...queryOf(name, flags), format: flags.format, ...given({ wide: asText(flags.wide) }) };
       for await (const piece of client.analysis.histories(batchId, query)) await writeData(piece);
     });
 }
 
 /** @throws Failure for options that would be ignored */
-function requireMeaning(name: string | undefined, { output, where, wide, limit }: Flags): void {
+function requireMeaning(name: string | undefined, { format, where, wide, limit }: Flags): void {
   const refuse = (said: string): never => {
     throw new Failure(EXIT.usage, said);
   };
   if (name === undefined) {
-    if (isFile(output)) refuse(`-o ${output} is for the values of one history: name it after the study`);
+    if (isFile(format)) refuse(`-f ${format} is for the values of one history: name it after the study`);
     const extra =
       where !== undefined ? '--where' : wide === true ? '--wide' : limit === undefined ? undefined : '--limit';
     if (extra !== undefined) refuse(`${extra} is for the values of one history: name it after the study`);
     return;
   }
-  if (output === 'json')
-    refuse(`-o json is for the list of histories: write the values with -o ${HISTORY_FORMATS.join(', ')}`);
-  if (wide === true && !isFile(output)) refuse(`--wide is for files: add -o ${HISTORY_FORMATS.join(', ')}`);
-  if (limit !== undefined && isFile(output)) refuse('--limit is for the table: select runs of a file with --where');
+  if (format === 'json')
+    refuse(`-f json is for the list of histories: write the values with -f ${HISTORY_FORMATS.join(', ')}`);
+  if (wide === true && !isFile(format)) refuse(`--wide is for files: add -f ${HISTORY_FORMATS.join(', ')}`);
+  if (limit !== undefined && isFile(format)) refuse('--limit is for the table: select runs of a file with --where');
 }
 
 const asText = (flag: boolean | undefined): 'true' | undefined => (flag === true ? 'true' : undefined);
@@ -91,10 +91,10 @@ async function showList(client: Client, batchId: Uuid, flags: Flags): Promise<vo
     const query = { history: historyName(history), quantiles: [0.5], ...given({ family: asText(flags.family) }) };
     listed.push(listedOf(history, await client.analysis.ask('band', batchId, query)));
   }
-  if (flags.output === 'json') return writeJson(listed);
+  if (flags.format === 'json') return writeJson(listed);
   if (listed.length === 0)
     return note('the study declares no histories: name telemetry variables in config.histories, docs/histories.md');
-  return writeLine(renderTable(LIST_COLUMNS, listed.map(listRow), tableOptions(flags.output)));
+  return writeLine(renderTable(LIST_COLUMNS, listed.map(listRow), tableOptions(flags.format)));
 }
 
 /** A history with the counts of its band. */
@@ -176,7 +176,7 @@ async function showRuns(client: Client, batchId: Uuid, name: string, flags: Flag
       yield [run.run_id, ...(family ? [run.replicate ?? 0] : []), ...valueCells(run.values)];
     }
   }
-  const { count } = await writeTable(columns, rows(), tableOptions(flags.output));
+  const { count } = await writeTable(columns, rows(), tableOptions(flags.format));
   if (count === 0) note('no run with values: none has ended, left any, or is selected');
   else if (hasMore) note(`the first ${count} runs are shown`);
 }

@@ -1,5 +1,5 @@
 /** `simbatch launcher status` and `log`: the state of the launcher after its last round. */
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { formatDuration } from '../../../domain/durations.ts';
 import { isLive } from '../../../launcher/decision/usage.ts';
@@ -8,34 +8,30 @@ import type { LauncherStatus, QueueStatus } from '../../../launcher/loop/status.
 import { readStatus } from '../../../launcher/state-folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { plural, printable } from '../../terminal/format.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { configOption, stateFolderOf, stateOption, type StateFlags } from './setup.ts';
 
 export interface ShowFlags extends StateFlags {
-  output: string;
+  format: string;
 }
 
-export const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table');
-
 export function statusCommand(): Command {
-  return new Command('status')
+  return new OutputCommand('status')
     .description('queues and live allocations')
     .addOption(configOption())
     .addOption(stateOption())
-    .addOption(outputOption())
     .action(showStatus);
 }
 
 export function logCommand(): Command {
-  return new Command('log')
+  return new OutputCommand('log')
     .description('the states of an allocation, with times and reasons')
     .argument('<allocation>', 'its id, the beginning of its id, or its name in the API')
     .addOption(configOption())
     .addOption(stateOption())
-    .addOption(outputOption())
     .action(showLog);
 }
 
@@ -63,7 +59,7 @@ export function noteState(status: LauncherStatus): void {
 
 async function showStatus(flags: ShowFlags): Promise<void> {
   const status = await lastStatus(flags);
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     await writeJson(status);
     return;
   }
@@ -131,7 +127,7 @@ async function showLog(wanted: string, flags: ShowFlags): Promise<void> {
       `${why} ${JSON.stringify(wanted)}; \`simbatch launcher status\` lists the live ones`,
     );
   }
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     await writeJson(record);
     return;
   }

@@ -1,15 +1,16 @@
 /** `simbatch launcher why`: the last decisions, from the state folder of the launcher, or without one from the coordinator. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { formatDuration } from '../../../domain/durations.ts';
 import { readStatus } from '../../../launcher/state-folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
 import { connect, DEFAULT_ENDPOINT, endpointOption } from '../../options.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { note, writeJson, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
 import { configOption, stateFolderOf, stateOption } from './setup.ts';
-import { noteState, outputOption, type ShowFlags } from './show.ts';
+import { noteState, type ShowFlags } from './show.ts';
 
 interface WhyFlags extends ShowFlags {
   endpoint?: string;
@@ -21,7 +22,7 @@ interface Decisions {
 }
 
 export function whyCommand(): Command {
-  return new Command('why')
+  return new OutputCommand('why')
     .description(
       'the reasons of the last decision of each queue; the coordinator is asked where there is no state folder',
     )
@@ -29,7 +30,6 @@ export function whyCommand(): Command {
     .addOption(configOption())
     .addOption(stateOption())
     .addOption(endpointOption())
-    .addOption(outputOption())
     .action(showWhy);
 }
 
@@ -42,7 +42,7 @@ async function showWhy(name: string | undefined, flags: WhyFlags): Promise<void>
       `there is no queue ${JSON.stringify(name)}; the queues are ${queues.map((it) => it.name).join(', ')}`,
     );
   }
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     await writeJson({ queues: shown, unserved });
     return;
   }

@@ -78,14 +78,14 @@ export function runnersCommand(): Command {
       const pool = await client.runners({ status: flags.status ?? [], tag: flags.tag ?? [] });
       const filters = { '--status': flags.status, '--tag': flags.tag };
       // The answer of the coordinator has the sums of the pool beside the list.
-      if (flags.output === 'json') return writeJson(pool);
-      const count = await printList(flags.output, each(pool.runners), {
+      if (flags.format === 'json') return writeJson(pool);
+      const count = await printList(flags.format, each(pool.runners), {
         columns: runnerColumns(pool.runners, systemClock.now()),
         nameOf: ({ id }) => id,
         none: emptyList({ plural: 'runners', remedy: 'start one with `simbatch runner`', filters }),
       });
       if (count > 0) await writeLine(poolLine(pool));
-      if (flags.output === 'table' || flags.output === 'wide')
+      if (flags.format === 'table' || flags.format === 'wide')
         for (const it of pool.site_resources ?? []) await writeLine(poolText(it));
       return undefined;
     });
@@ -156,15 +156,15 @@ export function forgetCommand(): Command {
       // A connected runner is refused by the coordinator.
       if (status === 'Offline') await confirm(`forget runner ${printable(runnerId)}, which is Offline`, flags.yes);
       const runner = await client.forgetRunner(runnerId);
-      if (flags.output === 'json') return writeJson(runner);
-      return writeLine(flags.output === 'name' ? printable(runner.id) : `${printable(runner.id)} was forgotten`);
+      if (flags.format === 'json') return writeJson(runner);
+      return writeLine(flags.format === 'name' ? printable(runner.id) : `${printable(runner.id)} was forgotten`);
     });
 }
 
 /** Prints the state of a runner. */
 export async function showRunner(runner: Runner, flags: ClientFlags): Promise<void> {
-  if (flags.output === 'json') return writeJson(runner);
-  if (flags.output === 'name') return writeLine(runner.id);
+  if (flags.format === 'json') return writeJson(runner);
+  if (flags.format === 'name') return writeLine(runner.id);
   const held = runner.current_jobs.length;
   await writeLine(
     `${printable(runner.id)} is ${shownStatus(runner.status)}${held === 0 ? '' : `, ${plural(held, 'run')} still running`}`,

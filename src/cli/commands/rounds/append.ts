@@ -47,8 +47,8 @@ export function appendCommand(): Command {
         );
       if (flags.strict === true && flags.wait !== true)
         throw new Failure(EXIT.usage, '--strict changes the exit code of --wait: give both');
-      if (flags.wait !== true && flags.output !== 'table' && flags.output !== 'json')
-        throw new Failure(EXIT.usage, `--output ${flags.output} is for the runs that --wait prints: give both`);
+      if (flags.wait !== true && flags.format !== 'table' && flags.format !== 'json')
+        throw new Failure(EXIT.usage, `--format ${flags.format} is for the runs that --wait prints: give both`);
       const rows = await readRows(file, given({ draws: flags.draws }));
       const client = await connect(flags);
       const batchId = await resolveBatch(client, reference);
@@ -64,8 +64,8 @@ export function appendCommand(): Command {
 const sentence = ({ round, run_ids: runs, count, repeated, digest }: AppendedRound): string =>
   `${repeated ? 'nothing was appended: the study has these rows as ' : ''}round ${round}: ${plural(count, 'run')} (${runs}), digest ${digest}`;
 
-const report = (round: AppendedRound, { output }: AppendFlags): Promise<void> =>
-  output === 'json' ? writeJson(round) : writeLine(sentence(round));
+const report = (round: AppendedRound, { format }: AppendFlags): Promise<void> =>
+  format === 'json' ? writeJson(round) : writeLine(sentence(round));
 
 /** Appends, however often the answer is lost. @throws Failure with the places in the file of refused numbers */
 async function append(client: Client, batchId: Uuid, rows: FileRows, flags: AppendFlags): Promise<AppendedRound> {
@@ -122,8 +122,8 @@ export function closeCommand(): Command {
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
       const batch = await client.rounds.close(await resolveBatch(client, reference));
-      if (flags.output === 'json') return writeJson(batch);
-      if (flags.output === 'name') return writeLine(batch.id);
+      if (flags.format === 'json') return writeJson(batch);
+      if (flags.format === 'name') return writeLine(batch.id);
       const open = batch.status === 'Pending' || batch.status === 'Running';
       const then = open ? '; it ends when its runs have ended' : '';
       return writeLine(

@@ -164,7 +164,7 @@ async function print(
 ): Promise<void> {
   const outputs = flags.outputs ?? numbersOf(points);
   const both = outputs.find((name) => inputs.includes(name));
-  if (both !== undefined && flags.output === 'csv')
+  if (both !== undefined && flags.format === 'csv')
     throw new Failure(
       EXIT.usage,
       `${JSON.stringify(both)} is an input and an output: choose others with --outputs, or write JSON`,
@@ -181,7 +181,7 @@ async function print(
       yield isFailed ? { ...line, error: numbers } : line;
     }
   }
-  await printList(flags.output, each(lines()), {
+  await printList(flags.format, each(lines()), {
     columns: columnsOf(inputs, outputs),
     nameOf: (it) => String(it.run_id),
     none: 'no points',

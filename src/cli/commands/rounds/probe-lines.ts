@@ -4,7 +4,7 @@ import { changedOutputs, changeText, probeSentences } from '../../../domain/prob
 import { formatNumber, printable } from '../../terminal/format.ts';
 import { renderTable, tableOptions, type Column } from '../../terminal/table.ts';
 
-/** Outputs that have a column; -o json has them all. */
+/** Outputs that have a column; -f json has them all. */
 const MOST_OUTPUTS = 3;
 
 /**

@@ -46,8 +46,8 @@ export function probeCommand(): Command {
         ? await executeHere(submission, plan, flags)
         : await execute(await connect(flags), plan);
       if (idleInputs(table).length > 0) process.exitCode = EXIT.inputWithoutEffect;
-      if (flags.output === 'json') return writeJson({ ...place, ...table });
-      for (const line of probeLines(table, flags.output, why)) await writeLine(line);
+      if (flags.format === 'json') return writeJson({ ...place, ...table });
+      for (const line of probeLines(table, flags.format, why)) await writeLine(line);
     });
 }
 

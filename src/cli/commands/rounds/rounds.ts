@@ -68,13 +68,13 @@ export function roundsCommand(): Command {
       const { batch } = await client.batch(batchId);
       const { rounds = 0 } = batch;
       const from = flags.from ?? Math.max(0, rounds - flags.limit);
-      await printList(flags.output, details(client, batchId, from, flags.limit), {
+      await printList(flags.format, details(client, batchId, from, flags.limit), {
         columns: COLUMNS,
         nameOf: (it) => String(it.round),
         none: `no round ${rounds === 0 ? 'was appended yet' : `from ${from} on`}: simbatch append ${batchId} rows.csv --key NAME`,
       });
       const shown = Math.min(flags.limit, Math.max(0, rounds - from));
-      if (flags.output === 'table' && shown < rounds)
+      if (flags.format === 'table' && shown < rounds)
         note(`${shown} of ${plural(rounds, 'round')} shown: see --from and --limit`);
     });
 }
@@ -101,7 +101,7 @@ function verifyCommand(): Command {
       const client = await connect(flags);
       const check = await client.rounds.check(await resolveBatch(client, reference));
       if (check.verdict !== 'identical') process.exitCode = EXIT.failed;
-      if (flags.output === 'json') return writeJson(check);
+      if (flags.format === 'json') return writeJson(check);
       const of = `${plural(check.rounds, 'round')} with ${plural(check.runs, 'run')}`;
       if (check.verdict === 'identical')
         return writeText([`identical: ${of}, head ${check.head ?? 'none'}`, ...computedLines(check)]);

@@ -41,7 +41,7 @@ export function codeVersionsCommand(): Command {
     .action(async (reference: string, flags: ClientFlags) => {
       const client = await connect(flags);
       const versions = await client.analysis.codeVersions(await resolveBatch(client, reference));
-      const count = await printList(flags.output, each(versions), {
+      const count = await printList(flags.format, each(versions), {
         columns: COLUMNS,
         nameOf,
         none: 'no run of the study has started',

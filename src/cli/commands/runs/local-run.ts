@@ -29,7 +29,7 @@ export const FIELDS_OF_A_RUN: readonly FieldName[] = [
 
 export interface LocalOptions {
   [name: string]: unknown;
-  output: string;
+  format: string;
   outputDir?: string;
   quiet?: boolean;
 }
@@ -45,7 +45,7 @@ export function localCommand(name: string, summary: string): OutputCommand {
   return command;
 }
 
-/** Executes the run, prints its telemetry on stderr and its result in the format of `--output`, sets the exit code, and returns the end. */
+/** Executes the run, prints its telemetry on stderr and its result in the format of `--format`, sets the exit code, and returns the end. */
 export async function executeLocally(
   runConfig: JobRunConfig,
   study: Pick<BatchSubmission, 'config' | 'code'> | undefined,
@@ -82,7 +82,7 @@ export async function executeLocally(
   local.close();
   process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt);
   const failure = failureOf(end);
-  if (options.output === 'json') {
+  if (options.format === 'json') {
     await writeJson(identity === undefined ? end : { ...end, code: identity });
     if (failure !== undefined) process.stderr.write(`${JSON.stringify(problemOf(failure))}\n`);
   } else {

@@ -50,7 +50,7 @@ export function runCommand(): Command {
       resultOf(client, jobId),
     ]);
     const live = job.status === 'Running' ? await liveOf(client, jobId) : undefined;
-    if (flags.output === 'json') {
+    if (flags.format === 'json') {
       return writeJson({ job, history, result, ...(typeof live === 'object' ? { live_telemetry: live } : {}) });
     }
     await writeLine(renderPairs(jobPairs(job), outputWidth()));

@@ -84,7 +84,7 @@ export function runsCommand(): Command {
         '--run': flags.run,
         '--where': flags.where === undefined ? undefined : [flags.where],
       };
-      await printList(flags.output, jobs, {
+      await printList(flags.format, jobs, {
         columns: runColumns(study !== undefined, systemClock.now()),
         nameOf: (job) => `${job.batch_id}/${job.run_config.run_id}`,
         none: emptyList({ plural: 'runs', remedy: SUBMIT, filters }),

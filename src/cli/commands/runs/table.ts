@@ -27,13 +27,12 @@ export interface TableFlags extends ClientFlags {
   sort?: string[];
   limit?: number;
   family?: boolean;
-  output: Format;
+  format: Format;
   summary?: boolean;
 }
 
 export function tableCommand(): Command {
   return clientCommand('table', 'the runs of a study, one row each: states, reasons, parameters, outputs', RUN_FORMATS)
-    .withFormerFormat()
     .argument('<study>', BATCH_ARGUMENT)
     .addOption(new Option('--columns <names>', 'only these, by comma or repetition').argParser(texts))
     .option('--where <condition>', 'only these runs, such as "outputs.miss_m > 50 and class = ok"')
@@ -42,7 +41,7 @@ export function tableCommand(): Command {
     .option('--family', 'with the extensions and reruns of the study: the latest of each run')
     .option('--summary', 'statistics of the outputs instead of the runs, as table or json')
     .action(async (reference: string, flags: TableFlags) => {
-      const { output: format, summary = false } = flags;
+      const { format, summary = false } = flags;
       if (summary && format !== 'table' && format !== 'wide' && format !== 'json')
         throw new Failure(EXIT.usage, '--summary is printed as table or json');
       const client = await connect(flags);
@@ -53,7 +52,7 @@ export function tableCommand(): Command {
 
 /** Prints the selected runs in the format of the flags. */
 export async function showRuns(client: Client, batchId: Uuid, flags: TableFlags): Promise<void> {
-  const { output: format } = flags;
+  const { format } = flags;
   if (format === 'table' || format === 'wide') return showTable(client, batchId, flags);
   if (format === 'name') return showNames(client, batchId, flags);
   for await (const piece of runsAs(client, batchId, format, flags)) await writeData(piece);
@@ -86,7 +85,7 @@ const SHOWN = new Set(['run_id', 'class', 'execution_secs']);
 const WHERE_PRESENT = new Set(['reason', 'terminated_by', 'error_message']);
 
 async function showTable(client: Client, batchId: Uuid, flags: TableFlags): Promise<void> {
-  const isWide = flags.output === 'wide';
+  const isWide = flags.format === 'wide';
   const { first, rows } = await openRows(client, batchId, flags);
   for (const { message } of first.warnings) note(`note: ${printable(message)}`);
   const shown = isWide ? first.columns : shownColumns(first, flags);
@@ -100,9 +99,9 @@ async function showTable(client: Client, batchId: Uuid, flags: TableFlags): Prom
     note(flags.where === undefined ? 'the study has no runs' : `none of ${plural(first.of, 'run')} is selected`);
   else if (count < first.matched) note(`${count} of ${plural(first.matched, 'run')} shown`);
   const missing = outputsIn(first.columns) - outputsIn(shown) + omitted.filter((it) => it.startsWith(OUTPUT)).length;
-  if (missing > 0) note(`${plural(missing, 'further output')}: name them with --columns, or see all with -o wide`);
+  if (missing > 0) note(`${plural(missing, 'further output')}: name them with --columns, or see all with -f wide`);
   const rest = omitted.filter((it) => !it.startsWith(OUTPUT));
-  if (rest.length > 0) note(`without ${rest.join(', ')}, for which the terminal is too narrow: -o wide`);
+  if (rest.length > 0) note(`without ${rest.join(', ')}, for which the terminal is too narrow: -f wide`);
 }
 
 /** The first page, and all rows up to the limit as they arrive. */

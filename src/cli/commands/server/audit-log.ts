@@ -14,7 +14,7 @@ import { note, snakeCased, writeJson, writeLine } from '../../terminal/output.ts
 interface Flags {
   dataDir: string;
   head?: Link;
-  output: string;
+  format: string;
 }
 
 export function auditLogCommand(): Command {
@@ -35,7 +35,7 @@ function place(text: string): Link {
   return { n: Number(n), hash };
 }
 
-async function verify({ dataDir, head, output }: Flags): Promise<void> {
+async function verify({ dataDir, head, format }: Flags): Promise<void> {
   const directory = resolve(dataDir);
   if (!isDirectory(directory))
     throw new Failure(EXIT.missing, `the data directory ${directory} does not exist; name another one with --data-dir`);
@@ -43,7 +43,7 @@ async function verify({ dataDir, head, output }: Flags): Promise<void> {
   const { faults, faultsOmitted, files, lines, first, last } = report;
   const found = faults.length + faultsOmitted;
   if (found > 0) process.exitCode = EXIT.failed;
-  if (output === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
+  if (format === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
   for (const fault of faults) await writeLine(fault);
   if (faultsOmitted > 0) note(`and ${plural(faultsOmitted, 'more fault')}`);
   if (first > 1) note(`lines 1 to ${first - 1} are not here; older files were moved away`);

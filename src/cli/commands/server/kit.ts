@@ -1,23 +1,23 @@
 /** `simbatch kit`: writes the runner as one archive for machines that have only Node, or not even that. */
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { describeNode, packKit } from '../../../launcher/kit/kit.ts';
 import type { Kit } from '../../../launcher/kit/kit.ts';
+import { OutputCommand } from '../../output-command.ts';
 import { makeWhole, writeFileFrom } from '../../terminal/output-file.ts';
 import { writeJson, writeLine } from '../../terminal/output.ts';
 import { isDirectory } from '../../../base/directories.ts';
 
 interface KitFlags {
   withNode?: string | true;
-  output: 'table' | 'json';
+  format: 'table' | 'json';
 }
 
 export function kitCommand(): Command {
-  return new Command('kit')
+  return new OutputCommand('kit')
     .description('write the runner as one archive, which runs where only Node is installed')
     .argument('[file|directory]', 'the archive, or the directory for it', '.')
     .option('--with-node [path]', 'bring a Node along (default: the Node of this command)')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .action(async (given: string, flags: KitFlags) => {
       const { withNode } = flags;
       const kit = await packKit(
@@ -27,7 +27,7 @@ export function kitCommand(): Command {
       const partial = `${file}.partial`;
       await makeWhole(file, partial, () => writeFileFrom(file, (put) => put(kit.archive), { begun: partial }));
       const { version, platform, node, sha256 } = kit;
-      if (flags.output === 'json') {
+      if (flags.format === 'json') {
         return writeJson({ file, bytes: kit.archive.length, version, platform, node: node ?? null, sha256 });
       }
       const megabytes = (kit.archive.length / 1e6).toFixed(1);

@@ -36,7 +36,7 @@ const MAX_ENDED = 10;
 const MAX_SHOWN = 200;
 
 /** @throws Failure when the file does not have the given actor */
-export async function inspect(snapshot: Snapshot, flags: { actor?: string; output: string }): Promise<void> {
+export async function inspect(snapshot: Snapshot, flags: { actor?: string; format: string }): Promise<void> {
   const shown: Description[] = [];
   const omitted = new Map<string, number>();
   let ended = 0;
@@ -53,7 +53,7 @@ export async function inspect(snapshot: Snapshot, flags: { actor?: string; outpu
   if (flags.actor !== undefined && shown.length === 0) {
     throw new Failure(EXIT.missing, `the file has no actor ${flags.actor}; an untouched run has no record`);
   }
-  if (flags.output === 'json')
+  if (flags.format === 'json')
     return writeJson({ ...headOf(snapshot), actors: shown, omitted: Object.fromEntries(omitted) });
   await writeLine(title(snapshot));
   for (const described of shown) await writeLine(`\n${textOf(described)}`);

@@ -49,7 +49,7 @@ function exportCommand(): Command {
         }
       };
       await makeWhole(path, begun, () => writeFileFrom(path, copy, { begun }));
-      if (flags.output === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
+      if (flags.format === 'json') return writeJson({ file: path, bytes, batch_id: batchId ?? null });
       await writeLine(`${path}: ${batchId === undefined ? 'everything' : `study ${batchId}`}, ${bytes} bytes`);
     });
 }
@@ -59,7 +59,7 @@ function inspectCommand(): Command {
     .description('show the state of each actor in a file, its history and its possible next events')
     .argument('<file>', FILE_ARGUMENT)
     .option('--actor <address>', 'only this one, with its whole history: batch/ID, job/ID or runner/ID')
-    .action(async (path: string, flags: { actor?: string; output: string }) => {
+    .action(async (path: string, flags: { actor?: string; format: string }) => {
       await inspect(await openFile(path), flags);
     });
 }
@@ -68,11 +68,11 @@ function replayCommand(): Command {
   return new OutputCommand('replay')
     .description('send the recorded events through the machines again and report each difference')
     .argument('<file>', FILE_ARGUMENT)
-    .action(async (path: string, flags: { output: string }) => {
+    .action(async (path: string, flags: { format: string }) => {
       const report = await replay(await readAny(path));
       const { actors, events, attemptsOmitted, divergences: differences, divergencesOmitted } = report;
       if (differences.length > 0) process.exitCode = EXIT.failed;
-      if (flags.output === 'json') return writeJson(snakeCased(report));
+      if (flags.format === 'json') return writeJson(snakeCased(report));
       for (const { where, detail } of differences) await writeLine(`${where}: ${detail}`);
       if (divergencesOmitted > 0) note(`and ${plural(divergencesOmitted, 'more difference')}`);
       if (attemptsOmitted > 0)
@@ -88,12 +88,12 @@ function importCommand(): Command {
     .description('make a new data directory from a file, from which `simbatch serve` continues')
     .argument('<file>', FILE_ARGUMENT)
     .requiredOption('--data-dir <dir>', 'the data directory to make; must not exist or be empty')
-    .action(async (path: string, flags: { dataDir: string; output: string }) => {
+    .action(async (path: string, flags: { dataDir: string; format: string }) => {
       const directory = resolve(flags.dataDir);
       await refuseIfUsed(directory);
       const snapshot = await openFile(path);
       const report = await makeStore(directory, (store) => importSnapshot(snapshot, store));
-      if (flags.output === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
+      if (flags.format === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
       const { batches, jobs, results, runners } = report;
       const counts = [
         plural(batches, 'batch', 'batches'),

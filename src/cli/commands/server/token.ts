@@ -121,9 +121,9 @@ function listCommand(): Command {
   return new OutputCommand('list', LIST_FORMATS)
     .description('list the tokens, without their secrets')
     .addOption(dataDirOption())
-    .action(async ({ dataDir, output }: DirectoryFlags & { output: string }) => {
+    .action(async ({ dataDir, format }: DirectoryFlags & { format: string }) => {
       const tokens = (readTokens(resolve(dataDir)) ?? []).map(({ hash: _, ...shown }) => shown);
-      await printList(output, each(tokens), {
+      await printList(format, each(tokens), {
         columns: tokenColumns(systemClock.now()),
         nameOf: ({ id }) => id,
         none: 'there are no tokens; make one with `simbatch token create`',

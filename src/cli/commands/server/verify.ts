@@ -15,7 +15,7 @@ import { WorkProgress } from '../../progress/work-progress.ts';
 
 interface Flags {
   dataDir: string;
-  output: string;
+  format: string;
 }
 
 export function verifyCommand(): Command {
@@ -25,7 +25,7 @@ export function verifyCommand(): Command {
     .action(verify);
 }
 
-async function verify({ dataDir, output }: Flags): Promise<void> {
+async function verify({ dataDir, format }: Flags): Promise<void> {
   const directory = existing(dataDir);
   const bar = new WorkProgress();
   const report = await verifyStore(directory, (phase, done, total) => bar.show(phase, done, total)).finally(() =>
@@ -33,7 +33,7 @@ async function verify({ dataDir, output }: Flags): Promise<void> {
   );
   const found = report.faults.length + report.faultsOmitted;
   if (found > 0) process.exitCode = EXIT.failed;
-  if (output === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
+  if (format === 'json') return writeJson({ data_dir: directory, ...snakeCased(report) });
   for (const fault of report.faults) await writeLine(fault);
   if (report.faultsOmitted > 0) note(`and ${plural(report.faultsOmitted, 'more fault')}`);
   const summary = found === 0 ? 'no faults' : plural(found, 'fault');
@@ -50,14 +50,14 @@ export function repairCommand(): Command {
     .action(repair);
 }
 
-async function repair(target: string, { dataDir, output }: Flags): Promise<void> {
+async function repair(target: string, { dataDir, format }: Flags): Promise<void> {
   const directory = existing(dataDir);
   const bar = new WorkProgress();
   const report = await repairStore(directory, resolve(target), systemClock.now(), (phase, done, total) =>
     bar.show(phase, done, total),
   ).finally(() => bar.end());
   if (report.losses > 0) process.exitCode = EXIT.failed;
-  if (output === 'json') return writeJson({ data_dir: resolve(target), damaged: directory, ...snakeCased(report) });
+  if (format === 'json') return writeJson({ data_dir: resolve(target), damaged: directory, ...snakeCased(report) });
   for (const finding of report.findings) await writeLine(finding);
   await writeLine(
     `${resolve(target)}: ${plural(report.records, 'record')}, ${plural(report.findings.length, 'finding')}, ${lossesOf(report)}; ` +

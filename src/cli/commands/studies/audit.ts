@@ -81,6 +81,6 @@ async function auditOf(client: Client, batchId: Uuid): Promise<Uuid> {
 
 async function show(answer: AuditAnswer, flags: ClientFlags): Promise<void> {
   if (answer.differing > 0) process.exitCode = EXIT.requirementViolated;
-  if (flags.output === 'json') return writeJson(answer);
-  await writeText(auditLines(answer, flags.output));
+  if (flags.format === 'json') return writeJson(answer);
+  await writeText(auditLines(answer, flags.format));
 }

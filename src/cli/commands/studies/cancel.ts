@@ -43,8 +43,8 @@ async function cancelStudy(client: Client, batchId: Uuid, flags: CancelFlags): P
       flags.yes,
     );
   const cancelled = await client.cancelBatch(batchId, flags.reason);
-  if (flags.output === 'json') return writeJson(cancelled);
-  if (flags.output === 'name') return writeLine(batchId);
+  if (flags.format === 'json') return writeJson(cancelled);
+  if (flags.format === 'name') return writeLine(batchId);
   await writeLine(`study ${batchId} is ${cancelled.status}`);
   const others = open.filter(({ batch: it }) => it.id !== batchId);
   for (const { batch: it } of others) note(`study ${it.id}, which was submitted with it, is cancelled too`);
@@ -55,8 +55,8 @@ async function cancelRun(client: Client, jobId: Uuid, flags: CancelFlags): Promi
   const name = `${job.batch_id}/${job.run_config.run_id}`;
   if (job.completed_at === undefined) await confirm(`cancel run ${name}, which is ${job.status}`, flags.yes);
   const cancelled = await client.cancelJob(jobId, flags.reason);
-  if (flags.output === 'json') return writeJson(cancelled);
-  return writeLine(flags.output === 'name' ? name : `run ${name} is ${cancelled.status}`);
+  if (flags.format === 'json') return writeJson(cancelled);
+  return writeLine(flags.format === 'name' ? name : `run ${name} is ${cancelled.status}`);
 }
 
 /** `study 01a1fd51-c34f "recovery area"`. */
@@ -81,7 +81,7 @@ export function deleteCommand(): Command {
       if (batch.status !== 'Pending' && batch.status !== 'Running')
         await confirm(`delete ${studyText(status)} with ${plural(runs, 'run')} and all results, for ever`, flags.yes);
       const deleted = await client.deleteBatch(batch.id);
-      if (flags.output === 'json') return writeJson(deleted);
-      return writeLine(flags.output === 'name' ? deleted.id : `study ${deleted.id} is deleted`);
+      if (flags.format === 'json') return writeJson(deleted);
+      return writeLine(flags.format === 'name' ? deleted.id : `study ${deleted.id} is deleted`);
     });
 }

@@ -56,8 +56,8 @@ async function resumedRunner(client: Client, reference: string): Promise<Runner 
 }
 
 async function showFlow(batch: Batch, flags: ClientFlags): Promise<void> {
-  if (flags.output === 'json') return writeJson(batch);
-  if (flags.output === 'name') return writeLine(batch.id);
+  if (flags.format === 'json') return writeJson(batch);
+  if (flags.format === 'name') return writeLine(batch.id);
   const reason = batch.pause_reason === undefined ? '' : `: ${printable(batch.pause_reason)}`;
   await writeLine(`study ${batch.id} is ${batch.status}${batch.paused === true ? `, paused${reason}` : ''}`);
   for (const id of ledStudies(batch))

@@ -177,12 +177,12 @@ export async function create(
 export async function reportCreated(
   client: Client,
   { answer, lines }: Created,
-  flags: Pick<CreateFlags, 'output' | 'watch' | 'strict'>,
+  flags: Pick<CreateFlags, 'format' | 'watch' | 'strict'>,
 ): Promise<void> {
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     // With --watch, stdout is one JSON document: the final status.
     if (flags.watch !== true) await writeJson(answer);
-  } else if (flags.output === 'name') {
+  } else if (flags.format === 'name') {
     if (flags.watch !== true) await writeLine(answer.batch_id);
   } else {
     const [result = '', ...hints] = lines;
@@ -190,5 +190,5 @@ export async function reportCreated(
     for (const hint of hints) note(hint);
   }
   if (flags.watch === true) process.exitCode = await watchBatch(client, answer.batch_id, flags);
-  else if (flags.output === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
+  else if (flags.format === 'table') note(`follow it: simbatch watch ${shortId(answer.batch_id)}`);
 }

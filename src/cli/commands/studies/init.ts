@@ -58,8 +58,8 @@ export function initCommand(): Command {
     .option('--no-start', 'do not start the program to see its arguments, nor a first run')
     .option('--no-run', 'no first run, which shows the outputs')
     .option('--force', 'replace the files that are there')
-    .option('-f, --file <file>', 'the study file (default: beside the simulation, .yaml)')
-    .addOption(new Option('-o, --output <file>', 'the former name of --file').hideHelp())
+    .option('-o, --file <file>', 'the study file (default: beside the simulation, .yaml)')
+    .addOption(new Option('-f, --output <file>', 'the former name of --file').hideHelp())
     .option('--python-executable <program>', 'interpreter of Python scripts (default: python3, then python)')
     .action(init);
 }

@@ -20,14 +20,13 @@ const FORMATS = ['table', 'wide', ...DESIGN_FORMATS, 'parquet'] as const;
 
 interface SampleFlags {
   runs?: number;
-  output: (typeof FORMATS)[number];
+  format: (typeof FORMATS)[number];
   seed?: Seed;
 }
 
 export function sampleCommand(): Command {
   return new OutputCommand('sample', FORMATS)
     .description('print the parameters of every run of a study, as the coordinator would sample them')
-    .withFormerFormat()
     .argument('<study>', 'the study file, - for standard input')
     .option('--runs <n>', 'only the first n runs, as --runs-override does', integerBetween(0, INT32_MAX))
     .option('--seed <n>', "in place of the study's own seed", seedOption)
@@ -70,7 +69,7 @@ async function print(
   submission: BatchSubmission,
   flags: SampleFlags,
 ): Promise<void> {
-  const { output: format } = flags;
+  const { format } = flags;
   if (format === 'parquet') {
     const { writeDesignParquet } = await import('../../study/design-parquet.ts');
     return writeDesignParquet(sampler, selection, write);
@@ -82,7 +81,7 @@ async function print(
       rows(sampler, selection),
       tableOptions(isWide ? 'wide' : 'table'),
     );
-    if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -o wide`);
+    if (omitted.length > 0) note(`without ${omitted.join(', ')}, for which the terminal is too narrow: -f wide`);
     return undefined;
   }
   for (const chunk of designText(sampler, format satisfies DesignFormat, selection)) await writeData(chunk);

@@ -59,7 +59,7 @@ export async function showBatch(client: Client, reference: string, flags: WatchF
   if (flags.strict === true && findings.some(isDoubtful)) process.exitCode = EXIT.runsFailed;
   const requirements = await declaredVerdicts(client, status);
   const precision = await declaredPrecision(client, status);
-  if (flags.output === 'json')
+  if (flags.format === 'json')
     return writeJson({ ...status, answer, findings, requirements, precision, history: events });
   const isOpen = status.batch.status === 'Pending' || status.batch.status === 'Running';
   const failures = isOpen ? [] : await failuresOf(client, status);
@@ -160,7 +160,7 @@ async function showAll(client: Client, flags: ClientFlags): Promise<void> {
     const status = await client.batch(batch.id);
     explained.push({ status, lines: findingLines(await client.findings(batch.id)) });
   }
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     const { runners: _, ...counts } = pool;
     return writeJson({
       endpoint: client.endpoint,

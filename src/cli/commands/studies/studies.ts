@@ -81,7 +81,7 @@ export function studiesCommand(): Command {
         '--owner': flags.owner,
         '--mine': mine,
       };
-      await printList(flags.output, batches, {
+      await printList(flags.format, batches, {
         columns: studyColumns(systemClock.now()),
         nameOf: ({ id }) => id,
         none: emptyList({ plural: 'studies', remedy: SUBMIT, filters }),

@@ -21,7 +21,7 @@ function showCommand(): Command {
       const client = await connect(flags);
       const { code, ...study } = await client.submission(await resolveBatch(client, reference));
       if (code !== undefined) note('note: the study carries a function, which is not shown');
-      if (flags.output === 'json') return writeJson(study);
+      if (flags.format === 'json') return writeJson(study);
       return write(stringify(study, { lineWidth: 0 }));
     });
 }

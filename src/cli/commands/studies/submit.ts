@@ -92,7 +92,7 @@ async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFla
   const requirements = runsNeeded(submission, runs);
   // Only this part of the check asks the coordinator.
   const reuse = flags.reuse === undefined ? undefined : await (await connect(flags)).reuseForecast(submission);
-  if (flags.output === 'json') {
+  if (flags.format === 'json') {
     const precision = precisionPlans(submission);
     const cells = cellsOf(submission.config)?.count;
     return writeJson({
@@ -117,7 +117,7 @@ async function reportChecked(file: string, given: CheckedStudy, flags: SubmitFla
 async function submit(study: CheckedStudy, flags: SubmitFlags): Promise<void> {
   const client = await connect(flags);
   const created = await createStudy(client, study, flags);
-  if (created.isPresent && flags.output === 'json' && flags.watch !== true) return writeJson(created.present);
+  if (created.isPresent && flags.format === 'json' && flags.watch !== true) return writeJson(created.present);
   await reportCreated(client, created, flags);
 }
 

@@ -50,9 +50,9 @@ export async function watchBatch(
     const requirements = await declaredVerdicts(client, status);
     const precision = await declaredPrecision(client, status);
     const audit = status.batch.parent?.relation === 'audit' ? await client.auditAnswer(batchId) : undefined;
-    if (flags.output === 'json')
+    if (flags.format === 'json')
       await writeJson({ ...status, answer, findings: doubts, requirements, precision, audit });
-    else if (flags.output === 'name') await writeLine(batchId);
+    else if (flags.format === 'name') await writeLine(batchId);
     else {
       const failures = await failuresOf(client, status);
       await writeText([
@@ -62,7 +62,7 @@ export async function watchBatch(
         ...failureLines({ failures }),
         ...verdictLines(requirements),
         ...precisionLines(precision),
-        ...(audit === undefined ? [] : auditLines(audit, flags.output)),
+        ...(audit === undefined ? [] : auditLines(audit, flags.format)),
         ...findingLines(doubts),
         ...stepLines(answer),
         ...(isPiped ? answerLines(answer) : []),
@@ -81,7 +81,7 @@ export async function watchBatch(
   }
 }
 
-const isTable = ({ output }: WatchFlags): boolean => output !== 'json' && output !== 'name';
+const isTable = ({ format }: WatchFlags): boolean => format !== 'json' && format !== 'name';
 
 /** The verdicts count before `--strict`: a violated requirement is the answer to what the study asks. A failed canary is a failed study. */
 export function exitCodeOf(

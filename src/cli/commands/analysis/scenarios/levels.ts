@@ -58,9 +58,9 @@ export async function compareLevels(
   reference: string,
   flags: LevelFlags & { level: string; with: string },
 ): Promise<void> {
-  const { level, with: other, failing, confidence, output } = flags;
-  if (output === 'name')
-    throw new Failure(EXIT.usage, '-o name prints a new study, and --level creates none: use -o table or -o json');
+  const { level, with: other, failing, confidence, format } = flags;
+  if (format === 'name')
+    throw new Failure(EXIT.usage, '-f name prints a new study, and --level creates none: use -f table or -f json');
   const client = await connect(flags);
   const batchId = await resolveBatch(client, reference);
   const answer = await client.analysis.ask('compare', batchId, {
@@ -68,6 +68,6 @@ export async function compareLevels(
     with: other,
     ...given({ failing, confidence }),
   });
-  if (output === 'json') await writeJson(answer);
+  if (format === 'json') await writeJson(answer);
   else await writeText(comparisonLines(answer, tableOptions('table')));
 }

@@ -28,7 +28,7 @@ const ASK_MS = 100;
 
 export interface RunStudyFlags {
   endpoint?: string;
-  output: string;
+  format: string;
   entrypoint?: string;
   workers?: number;
   continue?: boolean;

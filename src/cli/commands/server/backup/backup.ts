@@ -36,7 +36,7 @@ interface BackupFlags extends ClientFlags, ObjectStoreFlags {
 
 interface VerifyFlags extends ObjectStoreFlags {
   maxAge?: number;
-  output: string;
+  format: string;
 }
 
 const MOST_KEPT = 10_000;
@@ -75,7 +75,7 @@ async function backup(given: string, flags: BackupFlags): Promise<void> {
   // Older ones are removed only after the new one has been read back.
   const removed = flags.keep === undefined || folder === undefined ? [] : await keepNewest(folder, flags.keep);
   const { file, records, createdAt } = made;
-  if (flags.output === 'json')
+  if (flags.format === 'json')
     return writeJson({ file, records, created_at: createdAt, ...(flags.keep === undefined ? {} : { removed }) });
   const gone = removed.length === 0 ? '' : `; ${plural(removed.length, 'older backup')} removed`;
   return writeLine(`${file}: ${plural(records, 'record')} as of ${createdAt}${gone}`);
@@ -188,7 +188,7 @@ async function verify(given: string, flags: VerifyFlags): Promise<void> {
   );
   const ageMs = Math.max(0, systemClock.now() - Date.parse(createdAt));
   const isOld = flags.maxAge !== undefined && ageMs > flags.maxAge;
-  if (flags.output === 'json')
+  if (flags.format === 'json')
     await writeJson({ file: name, records, created_at: createdAt, age_secs: Math.round(ageMs / 1000) });
   else await writeLine(`${name}: ${plural(records, 'record')} as of ${createdAt}, no faults`);
   if (isOld) {
