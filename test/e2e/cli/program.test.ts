@@ -102,9 +102,9 @@ describe('cli: the program', function () {
       ['a reference that names nothing', ['status', 'x'], 66, /"x" names no study/],
       [
         'an unknown format',
-        ['jobs', '-o', 'jsn'],
+        ['jobs', '-f', 'jsn'],
         64,
-        /--output jsn is not a format of this command: give table, wide,/,
+        /--format jsn is not a format of this command: give table, wide,/,
       ],
       ['a file of an unknown format', ['jobs', '-f', 'a.xlsx'], 64, /the format of a\.xlsx is unknown: give it with/],
       ['deleting what was latest a moment ago', ['delete', 'latest'], 64, /did not delete latest: .*--yes/],
@@ -185,7 +185,7 @@ describe('cli: the program', function () {
       const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
       const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
       if (ended.error !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
-      expect(ended.stdout).to.match(/Parquet is binary .*--file FILE, or\r\n {2}redirect it with > FILE\r\n$/);
+      expect(ended.stdout).to.match(/Parquet is binary .*-o FILE, or\r\n {2}redirect it with > FILE\r\n$/);
       expect(ended.status).to.equal(64);
     });
 

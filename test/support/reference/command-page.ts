@@ -10,11 +10,12 @@ const HEAD = `# The commands and their options
 For everyone at a terminal: after it you can look up every command, argument and option.
 
 Made from the definitions of the program by \`npm run reference\`; \`simbatch help COMMAND\` prints the same. [cli.md](cli.md) has exit codes, formats, names and what
-the options do not say. Every command has \`--color\`, and those that call a coordinator \`--endpoint\`; \`-f FILE\` writes to a file what \`-o FORMAT\` prints.
+the options do not say. Every command has \`--color\`, and those that call a coordinator \`--endpoint\`; \`-o FILE\` writes to a file what \`-f FORMAT\` prints;
+\`--output NAME\` is the argument \`output\` by name.
 `;
 
 /** Options of every command, which the head of the page explains. */
-const SHARED = new Set(['--color', '--endpoint', '--output', '--file']);
+const SHARED = new Set(['--color', '--endpoint', '--format', '--file', '--output']);
 
 /** Returns the text of docs/cli-reference.md. */
 export async function commandPage(): Promise<string> {
@@ -75,9 +76,9 @@ const tableOf = (rows: readonly string[]): string[] =>
 
 const row = (term: string, text: string): string => `| \`${term.replaceAll('|', '\\|')}\` | ${escaped(text)} |`;
 
-/** The values of `--output`, of a command that has it. */
+/** The values of `--format`, of a command that has it. */
 function formatsOf(command: Command): string {
-  const formats = command.options.find((it) => it.long === '--output')?.argChoices ?? [];
+  const formats = command.options.find((it) => it.long === '--format')?.argChoices ?? [];
   return formats.length === 0 ? '' : ` Formats: ${formats.join(', ')}.`;
 }
 
