@@ -185,7 +185,7 @@ describe('cli: the program', function () {
       const program = [process.execPath, PROGRAM, 'sample', STUDY, '--format', 'parquet'];
       const ended = spawnSync('python3', ['-c', inTerminal, ...program], { cwd: folder, encoding: 'utf8' });
       if (ended.error !== undefined && process.env['SIMBATCH_REQUIRE_ALL'] !== '1') this.skip();
-      expect(ended.stdout).to.match(/Parquet is binary .*-o FILE, or\r\n {2}redirect it with > FILE\r\n$/);
+      expect(ended.stdout).to.match(/Parquet is binary .*-o FILE,\s+or\s+redirect\s+it\s+with > FILE\r\n$/);
       expect(ended.status).to.equal(64);
     });
 
