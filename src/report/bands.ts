@@ -11,6 +11,7 @@ type Values = readonly (number | null)[];
 
 /** A figure for each history of the study. */
 export function historiesSection({ bands, summary }: ReportData): Markup {
+  if (bands.length === 0) return html``;
   const known = new Set((summary?.warnings ?? []).map((it) => it.message));
   return section('Histories', html`<div class="plots">${bands.map((it) => bandFigure(it, known))}</div>`);
 }

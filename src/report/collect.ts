@@ -7,6 +7,7 @@ import type {
   Convergence,
   Finding,
   HistoryBand,
+  OutputBox,
   RunnerListResponse,
   StudyAnswer,
   StudyAttribution,
@@ -47,6 +48,7 @@ export interface ReportSource {
   convergence(output: string): Promise<Convergence>;
   worst(output: string, direction: 'largest' | 'smallest'): Promise<WorstRuns>;
   band(history: string): Promise<HistoryBand>;
+  pbox(output: string): Promise<OutputBox>;
 }
 
 /** The answers about one output of a requirement. */
@@ -74,6 +76,8 @@ export interface ReportData {
   outputs: readonly OutputAnswers[];
   /** Of the histories that the study declares. */
   bands: readonly HistoryBand[];
+  /** The bounds of the outputs over the cells of a study with epistemic inputs. */
+  boxes: readonly OutputBox[];
   /** Parts of the report that are missing, each with its reason. */
   absent: readonly string[];
 }
@@ -107,6 +111,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       status.batch.failed_jobs === 0 ? undefined : attempt('causes of failures', () => source.attribution()),
     ]);
   const outputs: OutputAnswers[] = [];
+  const boxes: OutputBox[] = [];
   for (const [output, direction] of limitedOutputs(submission)) {
     const hasValues = summary?.outputs.some((it) => it.name === output && it.count > 0) ?? false;
     if (!hasValues) continue;
@@ -117,6 +122,9 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
       convergence: await attempt(`convergence of ${output}`, () => source.convergence(output)),
       worst: await attempt(`worst runs of ${output}`, () => source.worst(output, direction)),
     });
+    if (submission.config.epistemic === undefined) continue;
+    const box = await attempt(`bounds of ${output}`, () => source.pbox(output));
+    if (box !== undefined) boxes.push(box);
   }
   const bands: HistoryBand[] = [];
   for (const name of (submission.config.histories ?? []).map(historyName)) {
@@ -137,6 +145,7 @@ export async function collectReport(source: ReportSource): Promise<ReportData> {
     attribution,
     outputs,
     bands,
+    boxes,
     absent,
   };
 }

@@ -1,5 +1,5 @@
 /** The sections of a report about the configuration: study, dispersions, versions and the study file. Pure. */
-import { designMethod } from '../domain/study/design-method.ts';
+import { designMethod, methodOfCell } from '../domain/study/design-method.ts';
 import { stringifyExact } from '../base/json/json-writing.ts';
 import { distributionText } from '../domain/sampling/distribution-text.ts';
 import { shortCode } from '../domain/code-name.ts';
@@ -20,7 +20,7 @@ export function configurationSection({ submission, status }: ReportData): Markup
   const hasSources = dispersed.some(([, , , source]) => source !== '');
   const pairs: [string, Content][] = [
     ['simulation', `${simulation.name}, version ${simulation.version}`],
-    ['sampling', designMethod(submission)],
+    ['sampling', samplingText(submission)],
     ['runs of the design', design.runs],
     ['runs of this study', status.batch.total_jobs],
     ['seed', design.seed === undefined || design.seed === null ? 'not known' : String(design.seed)],
@@ -108,4 +108,10 @@ export function studyFileSection({ submission }: ReportData): Markup {
   const { code: _, ...study }: BatchSubmission = submission;
   return html`<div class="paper-break"></div>
     ${section('Study file', html`<pre>${stringifyExact(study, 1)}</pre>`)}`;
+}
+
+/** The method of the design; of a study with scenarios that of each cell. */
+function samplingText(submission: BatchSubmission): string {
+  const method = designMethod(submission);
+  return method === 'scenarios' ? `${methodOfCell(submission.config)}, the same runs in each cell` : method;
 }

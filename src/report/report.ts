@@ -3,7 +3,8 @@ import { formatDuration } from '../base/text/number-text.ts';
 import type { AnswerLevel, Finding, Verdict as VerdictWord } from '../contract/types.ts';
 import { requirementClaim, shareInPercent } from '../analysis/wording.ts';
 import { historiesSection } from './bands.ts';
-import { cellsSection } from './cells.ts';
+import { boundsSection } from './scenarios/bounds.ts';
+import { cellsSection } from './scenarios/cells.ts';
 import type { ReportData, ReportOrigin } from './collect.ts';
 import { configurationSection, studyFileSection, versionsSection } from './configuration.ts';
 import { time } from './facts-text.ts';
@@ -24,10 +25,10 @@ export function reportHtml(data: ReportData, origin: ReportOrigin): string {
         <p class="soft">Study <code>${batch.id}</code>, report of ${time(origin.generatedAt)}.</p>
       </header>
       <main>
-        ${limitsNotice(data)} ${verdictsSection(data)} ${cellsSection(data)} ${precisionSection(data)}
-        ${runsSection(data)} ${outputsSection(data)} ${plotsSection(data)} ${historiesSection(data)}
-        ${failuresSection(data)} ${findingsSection(data.findings)} ${historySection(data)} ${configurationSection(data)}
-        ${versionsSection(data, origin)} ${studyFileSection(data)}
+        ${limitsNotice(data)} ${verdictsSection(data)} ${cellsSection(data)} ${boundsSection(data)}
+        ${precisionSection(data)} ${runsSection(data)} ${outputsSection(data)} ${plotsSection(data)}
+        ${historiesSection(data)} ${failuresSection(data)} ${findingsSection(data.findings)} ${historySection(data)}
+        ${configurationSection(data)} ${versionsSection(data, origin)} ${studyFileSection(data)}
       </main>`,
   );
 }
@@ -72,14 +73,14 @@ const VERDICT_CLASS: Record<VerdictWord | 'none', string> = {
 
 /** Everything that limits the figures below: open runs, limits of the answers, doubts, and parts that are missing. */
 function limitsNotice(data: ReportData): Markup {
-  const { summary, verdicts, attribution, distributions, outputs, findings, absent, status, submission } = data;
+  const { summary, verdicts, attribution, distributions, outputs, boxes, findings, absent, status, submission } = data;
   const messages = new Set<string>();
   if (isOpen(data)) messages.add(`The study is ${status.batch.status}: every figure is provisional.`);
   if (status.batch.cancel_reason !== undefined)
     messages.add(
       `${status.batch.stopped_at_run_id === undefined ? 'The study was cancelled' : 'The study stopped by itself'}: ${status.batch.cancel_reason}.`,
     );
-  const answers = [summary, verdicts, distributions, attribution, ...outputs.map((it) => it.sensitivity)];
+  const answers = [summary, verdicts, distributions, attribution, ...outputs.map((it) => it.sensitivity), ...boxes];
   for (const answer of answers) for (const { message } of answer?.warnings ?? []) messages.add(message);
   for (const { warnings } of verdicts?.requirements ?? [])
     for (const { code, message } of warnings) if (code !== 'unknown-decides') messages.add(message);

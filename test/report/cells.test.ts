@@ -1,7 +1,7 @@
 /** The cells of a study with scenarios in its report: a table for each requirement, escaped, and open about the rows that it leaves out. */
 import { expect } from 'chai';
 import type { CellVerdict } from '../../src/contract/types.ts';
-import { cellsSection } from '../../src/report/cells.ts';
+import { cellsSection } from '../../src/report/scenarios/cells.ts';
 import type { ReportData } from '../../src/report/collect.ts';
 import { Cells } from '../../src/domain/scenarios/cells.ts';
 import { study } from '../support/studies.ts';
@@ -35,7 +35,7 @@ const words = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-describe('report/cells', () => {
+describe('report/scenarios/cells', () => {
   it('has the last axis across and the others down, with share, verdict and bounds, and a skipped cell empty', () => {
     const scenarios = { site: levels(2, 's'), wind: levels(2, 'w'), skip: [{ site: 's1', wind: 'w1' }] } as never;
     const verdict = ['met', 'violated', 'open'] as const;

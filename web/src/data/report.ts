@@ -51,6 +51,7 @@ function sourceOf(batchId: Uuid): ReportSource {
     attribution: () => of('/attribution'),
     sensitivity: (output) => about('sensitivity', output),
     convergence: (output) => about('convergence', output),
+    pbox: (output) => about('pbox', output),
     band: (history) => of(`/band?history=${encodeURIComponent(history)}`),
     worst: (output, direction) => about('worst', output, `&k=5&direction=${direction}`),
   };

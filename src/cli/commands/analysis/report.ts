@@ -64,6 +64,7 @@ function sourceOf(client: Client, batchId: Uuid): ReportSource {
     sensitivity: (output) => analysis.ask('sensitivity', batchId, { output }),
     convergence: (output) => analysis.ask('convergence', batchId, { output }),
     band: (history) => analysis.ask('band', batchId, { history }),
+    pbox: (output) => analysis.ask('pbox', batchId, { output }),
     worst: (output, direction) => analysis.ask('worst', batchId, { output, k: 5, direction }),
   };
 }

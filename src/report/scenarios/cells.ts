@@ -1,10 +1,10 @@
 /** The section of a report about the cells of a study with scenarios: each requirement as a table of its cells, coloured by their verdicts. Pure. */
-import { verdictWord } from '../analysis/requirements/sentence.ts';
-import { shareInPercent } from '../analysis/wording.ts';
-import type { CellVerdict, JudgedRequirement, Scenario } from '../contract/types.ts';
-import { type Axis, axesOfStudy } from '../domain/scenarios/cells.ts';
-import type { ReportData } from './collect.ts';
-import { html, section, table, type Heading, type Markup } from './html.ts';
+import { verdictWord } from '../../analysis/requirements/sentence.ts';
+import { shareInPercent } from '../../analysis/wording.ts';
+import type { CellVerdict, JudgedRequirement, Scenario } from '../../contract/types.ts';
+import { type Axis, axesOfStudy } from '../../domain/scenarios/cells.ts';
+import type { ReportData } from '../collect.ts';
+import { html, section, table, type Heading, type Markup } from '../html.ts';
 
 /** An axis with more levels is not across: a page has no place for its columns. */
 const MOST_ACROSS = 8;
