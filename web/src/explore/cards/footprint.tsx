@@ -18,6 +18,7 @@ import {
 import type { CardKind, CardProps } from './kind.ts';
 import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts';
 import { PairChoice } from './pair.tsx';
+import { planarOutputs, planarPair } from './planar.ts';
 import { PlotCard, type Size, type Zoom } from './plot.tsx';
 import { pairRows, pointsNote, pointsOf } from './points.ts';
 
@@ -91,7 +92,15 @@ function Footprint({ bench, onRemove }: CardProps) {
       bench={bench}
       title={`Where ${across.name} and ${up.name} are`}
       heading="Footprint"
-      aside={<PairChoice bench={bench} across={across} up={up} names={['fx', 'fy']} variables={planar(bench)} />}
+      aside={
+        <PairChoice
+          bench={bench}
+          across={across}
+          up={up}
+          names={['fx', 'fy']}
+          variables={planarOutputs(bench.variables)}
+        />
+      }
       actions={
         <label className="button quiet">
           Show a range, from GeoJSON …
@@ -148,35 +157,15 @@ function equalDomains(points: readonly Point[], width: number, height: number, z
   return [about(x, across), about(y, up)] as const;
 }
 
-/** Outputs that share their unit with another one. */
-function planar({ variables }: Bench): Variable[] {
-  const outputs = variables.filter(
-    (it) =>
-      it.kind === 'output' && it.categories === undefined && unitsIn(it) !== undefined && it.name !== 'execution_secs',
-  );
-  return outputs.filter((it) => outputs.some((other) => other !== it && unitsIn(other) === unitsIn(it)));
-}
-
-/** The pair of the address, or else two outputs of one unit whose names differ by one letter, such as x and y, or the first two. */
+/** The pair of the address, or else the likeliest. */
 function pairOf(bench: Bench): [Variable, Variable] | undefined {
-  const some = planar(bench);
   const [x, y] = [findVariable(bench, bench.query.get('fx')), findVariable(bench, bench.query.get('fy'))];
-  const first = x ?? some.find((it) => some.some((other) => isTwin(it, other))) ?? some[0];
-  if (first === undefined) return undefined;
-  const second =
-    y ?? some.find((it) => isTwin(first, it)) ?? some.find((it) => it !== first && unitsIn(it) === unitsIn(first));
-  return second === undefined ? undefined : [first, second];
-}
-
-function isTwin(a: Variable, b: Variable): boolean {
-  if (a === b || unitsIn(a) !== unitsIn(b) || a.name.length !== b.name.length) return false;
-  const places = Array.from(a.name).flatMap((letter, at) => (letter === b.name[at] ? [] : [at]));
-  return places.length === 1 && a.name < b.name;
+  return planarPair(planarOutputs(bench.variables), x, y);
 }
 
 export const footprint: CardKind = {
   name: 'footprint',
-  title: 'Footprint: two outputs of one unit',
+  title: 'Footprint: two outputs in a plane',
   fits: (bench) => pairOf(bench) !== undefined,
   View: Footprint,
 };
