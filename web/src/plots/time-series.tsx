@@ -51,6 +51,8 @@ interface Props {
 const PICK_PIXELS = 12;
 
 const AXIS_FONT = '11px system-ui, sans-serif';
+/** The room of an axis's label, in pixels. */
+const LABEL_SIZE = 18;
 /** Half of the widest time, which may be at the end of the axis: `12:08:26.50 PM`. */
 const TIME_LABEL_HALF = 38;
 
@@ -77,7 +79,9 @@ export function TimeSeries({ label, times, series, height = 200, across, up, lea
       const name = nearestLine(made);
       if (name !== undefined) pick.current?.(name);
     });
-    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(element.clientWidth, 120), height }));
+    const observer = new ResizeObserver(() =>
+      made.setSize({ width: Math.max(element.clientWidth, 120), height: withLabel(height, across) }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -139,7 +143,11 @@ function timeTicks(ticks: readonly number[], stepSecs: number): string[] {
 
 /** The label of an axis, and the room that it takes. */
 const labelled = (label: string | undefined): Pick<uPlot.Axis, 'label' | 'labelFont' | 'labelSize' | 'labelGap'> =>
-  label === undefined ? {} : { label, labelFont: AXIS_FONT, labelSize: 18, labelGap: 2 };
+  label === undefined ? {} : { label, labelFont: AXIS_FONT, labelSize: LABEL_SIZE, labelGap: 2 };
+
+/** The height of a plot whose lines have the same room with a label below them as without. */
+const withLabel = (height: number, label: string | undefined): number =>
+  label === undefined ? height : height + LABEL_SIZE;
 
 function options(
   series: readonly Series[],
@@ -162,7 +170,7 @@ function options(
   };
   return {
     width: Math.max(width, 120),
-    height,
+    height: withLabel(height, across),
     padding: [null, across === undefined ? TIME_LABEL_HALF : null, null, null],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
