@@ -1,4 +1,5 @@
 /** The section of a report about a study with epistemic inputs: the bounds of its outputs over the cells, with the p-box of each. Pure. */
+import { boxSteps } from '../../analysis/scenarios/box-steps.ts';
 import { shareInPercent } from '../../analysis/wording.ts';
 import { formatNumber } from '../../base/text/number-text.ts';
 import type { Envelope, OutputBox } from '../../contract/types.ts';
@@ -52,13 +53,12 @@ const intervalText = (interval: Envelope['least']['interval'], text: (value: num
 };
 
 /** The two curves as steps, and the area between them. */
-function box({ values, least, greatest }: OutputBox['curve'], name: string): Content {
+function box(curve: OutputBox['curve'], name: string): Content {
+  const { values, least, greatest } = boxSteps(curve);
   const axes = frame([values[0]!, values.at(-1)!], [0, 1], name);
-  const steps = (shares: readonly number[]): string[] =>
-    values.flatMap((value, place) =>
-      [shares[place - 1] ?? 0, shares[place]!].map((share) => `${at(axes.x(value))},${at(axes.y(share))}`),
-    );
-  const [low, high] = [steps(least), steps(greatest)];
+  const pointsOf = (shares: readonly number[]): string[] =>
+    shares.map((share, place) => `${at(axes.x(values[place]!))},${at(axes.y(share))}`);
+  const [low, high] = [pointsOf(least), pointsOf(greatest)];
   return [
     axes.drawn,
     html`<path class="band" d="M${high.join('L')}L${low.toReversed().join('L')}Z" /> `,

@@ -43,19 +43,19 @@ interface PageProps {
 const QUIET_MS = 1_000;
 
 /** The version of the table that is drawn. */
-function useAge(table: RunTable, perDrawing: number): number {
+function useAge(table: RunTable): number {
   const version = useTableVersion(table);
   const [age, setAge] = useState(version);
   useEffect(() => {
+    const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
     const timer = window.setTimeout(() => setAge(version), version - age >= perDrawing ? 0 : QUIET_MS);
     return () => window.clearTimeout(timer);
-  }, [version, age, perDrawing]);
+  }, [table, version, age]);
   return age;
 }
 
 export default function Explore({ progress, submission, table, query }: PageProps) {
-  const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
-  const age = useDeferredValue(useAge(table, perDrawing));
+  const age = useDeferredValue(useAge(table));
   const layout = useTableLayout(table);
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);

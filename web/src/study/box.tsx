@@ -5,6 +5,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { Failure, Panel, Waiting } from '../parts/common.tsx';
 import { boxLines } from '../plots/box.ts';
 import { TimeSeries } from '../plots/time-series.tsx';
+import { labelOf } from '../plots/variables.ts';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -53,7 +54,7 @@ function Picture({ box: { curve, output, units, sentence, warnings } }: { box: O
         <TimeSeries
           label={`Share of runs at or below each value of ${output}${units === null ? '' : `, in ${units}`}: the least and the greatest over the cells`}
           times={values}
-          across={units === null ? output : `${output} [${units}]`}
+          across={labelOf(output, units ?? undefined)}
           up="share of runs"
           most={1}
           height={180}

@@ -16,9 +16,10 @@ export function planarOutputs(variables: readonly Variable[]): Variable[] {
   const outputs = variables.filter(
     (it) => it.kind === 'output' && it.categories === undefined && it.name !== 'execution_secs',
   );
-  return outputs.filter((it) =>
-    outputs.some((other) => sharesUnit(it, other) || isTwin(it, other) || isTwin(other, it)),
-  );
+  const sharing = new Map<string | undefined, number>();
+  for (const it of outputs) sharing.set(unitsIn(it), (sharing.get(unitsIn(it)) ?? 0) + 1);
+  const named = new Set([...twinsOf(outputs)].flat());
+  return outputs.filter((it) => named.has(it) || (unitsIn(it) !== undefined && sharing.get(unitsIn(it))! > 1));
 }
 
 /**
@@ -30,28 +31,40 @@ export function planarPair(
   x: Variable | undefined,
   y: Variable | undefined,
 ): [Variable, Variable] | undefined {
-  const twinOf = (it: Variable): Variable | undefined =>
-    some.find((other) => isTwin(it, other)) ?? some.find((other) => differsByLetter(it, other));
-  const first =
-    x ??
-    some.find((it) => some.some((other) => isTwin(it, other))) ??
-    some.find((it) => some.some((other) => differsByLetter(it, other))) ??
-    some[0];
-  if (first === undefined) return undefined;
-  const second = y ?? twinOf(first) ?? some.find((it) => sharesUnit(first, it));
-  return second === undefined ? undefined : [first, second];
+  const twins = twinsOf(some);
+  const rules = [
+    (it: Variable) => twins.get(it),
+    (it: Variable) => some.find((other) => differsByLetter(it, other)),
+    (it: Variable) => some.find((other) => sharesUnit(it, other)),
+  ];
+  for (const upOf of rules) {
+    for (const across of x === undefined ? some : [x]) {
+      const up = upOf(across);
+      if (up !== undefined) return [across, y ?? up];
+    }
+  }
+  return x === undefined || y === undefined ? undefined : [x, y];
 }
 
 const sharesUnit = (a: Variable, b: Variable): boolean =>
   a !== b && unitsIn(a) !== undefined && unitsIn(a) === unitsIn(b);
 
-/** True for names that differ in one word, which is across for `a` and up for `b`, and outputs of one unit or none. */
-function isTwin(a: Variable, b: Variable): boolean {
-  if (unitsIn(a) !== unitsIn(b)) return false;
-  const [across, up] = [a, b].map(({ name }) => name.toLowerCase().split(/[^a-z0-9]+/)) as [string[], string[]];
-  if (across.length !== up.length) return false;
-  const [at, ...more] = across.flatMap((word, place) => (word === up[place] ? [] : [place]));
-  return at !== undefined && more.length === 0 && DIRECTIONS.some(([x, y]) => across[at] === x && up[at] === y);
+/** From each output to the one of the same unit, or none, whose name differs in one word, which is across for the first and up for the second. */
+function twinsOf(outputs: readonly Variable[]): Map<Variable, Variable> {
+  const wordsOf = ({ name }: Variable): string[] => name.toLowerCase().split(/[^a-z0-9]+/);
+  const keyOf = (it: Variable, words: readonly string[]): string => `${words.join('_')} [${unitsIn(it) ?? ''}]`;
+  const byKey = new Map(outputs.map((it) => [keyOf(it, wordsOf(it)), it]));
+  const twins = new Map<Variable, Variable>();
+  for (const it of outputs) {
+    const words = wordsOf(it);
+    for (const [x, y] of DIRECTIONS) {
+      for (const [at, word] of words.entries()) {
+        const up = word === x ? byKey.get(keyOf(it, words.with(at, y))) : undefined;
+        if (up !== undefined) twins.set(it, up);
+      }
+    }
+  }
+  return twins;
 }
 
 function differsByLetter(a: Variable, b: Variable): boolean {
