@@ -50,9 +50,9 @@ for (const strips of [false, true]) {
       const { batch_id } = await new Client({ endpoint: endpoint() }).submit(descentStudy('proxied study', RUNS));
       // The new study arrives by the live feed.
       await page.getByRole('link', { name: 'proxied study' }).first().click();
-      await page.getByText('0 %', { exact: true }).first().waitFor();
+      await page.locator('.title').getByText('0 %', { exact: true }).first().waitFor();
       const runner = await scriptedRunner(web!.coordinator, { id: 'r1', places: 8, runMs: 5, outcome: descent });
-      await page.getByText('100 %', { exact: true }).first().waitFor();
+      await page.locator('.title').getByText('100 %', { exact: true }).first().waitFor();
       await runner.stop();
       // The table of runs is read page by page in a worker.
       await page.goto(`${endpoint()}/#/batches/${batch_id}/runs`);

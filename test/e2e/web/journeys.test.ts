@@ -32,7 +32,7 @@ describe('web: journeys', () => {
     await page.getByRole('heading', { name: 'by hand' }).waitFor();
     await page
       .getByText('30 of 30')
-      .or(page.getByText('100 %', { exact: true }))
+      .or(page.locator('.title').getByText('100 %', { exact: true }))
       .first()
       .waitFor();
     expect(errors).to.deep.equal([]);
@@ -70,7 +70,7 @@ describe('web: journeys', () => {
     await page.getByLabel(/^rank correlation/).fill('-0.5');
     await page.getByRole('button', { name: 'Submit 7 runs' }).click();
     await page.getByRole('heading', { name: 'selected' }).waitFor();
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     const { config } = await suite.web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
     expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
     expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
@@ -119,7 +119,7 @@ describe('web: journeys', () => {
     await page.getByLabel(/^confidence/).fill('');
     await page.getByRole('button', { name: 'Submit 40 runs' }).click();
     await page.getByRole('heading', { name: 'with goals' }).waitFor();
-    await page.getByText('100 %', { exact: true }).first().waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).first().waitFor();
     const idOf = (): string => /batches\/([^/?]+)/.exec(page.url())![1]!;
     const { config, requirements, outputs, policy, labels } = await suite.web.coordinator.submission(idOf());
     expect([config.telemetry.live, config.early_termination.enabled]).to.deep.equal([true, false]);
@@ -176,7 +176,7 @@ describe('web: journeys', () => {
   it('groups failures, filters by group, and keeps the filter over a reload', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('with failures', 200));
     const { page } = await suite.open(`batches/${batch_id}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     const { jobs_by_status: counts } = await suite.web.coordinator.batch(batch_id);
     const heading = page.getByRole('heading', { name: new RegExp(`^Failures: ${counts.Failed} runs, \\d+ kinds?$`) });
     const groups = page.getByRole('region', { name: 'Failures by message' }).locator('tbody tr');
@@ -304,7 +304,7 @@ describe('web: journeys', () => {
     submission.config.monte_carlo.sampling_method = 'monte_carlo';
     const { batch_id } = await suite.web.coordinator.submit(submission);
     const { page, errors } = await suite.open(`batches/${batch_id}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Rerun failed' }).click();
     await page.getByLabel(/^Version of the simulation/).fill('2.0');
     await page.getByRole('button', { name: /^Run \d+ again$/ }).click();
@@ -329,7 +329,7 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await suite.web.coordinator.resume('lab-1');
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'campaign=growth' }).click();
     await page.getByRole('button', { name: /^campaign=growth/ }).waitFor();
     const listed = page.getByRole('region', { name: 'Table of studies' }).getByRole('row');
@@ -342,7 +342,7 @@ describe('web: journeys', () => {
   it("a run's states are stepped back and forth", async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('steps', 1));
     const { page } = await suite.open(`batches/${batch_id}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${suite.web.url}/#/inspect/job/${batch_id.slice(0, 28)}00000001`);
     const chart = page.getByRole('region', { name: 'Statechart of Run #0', exact: true });
     await chart.getByText('COMPLETE: Running → Completed').waitFor();
@@ -406,7 +406,7 @@ describe('web: journeys', () => {
     await page.reload();
     await page.getByText('The study could not be read.').waitFor();
     isAway = false;
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.context().close();
   });
 
@@ -417,14 +417,14 @@ describe('web: journeys', () => {
     await suite.web.interrupt(600);
     await page.getByText('Not connected').waitFor();
     await page.getByText('Live').waitFor();
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.context().close();
   });
 
   it('downloads the table of runs in each format', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('files', 40));
     const { page } = await suite.open(`batches/${batch_id}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     const expected = await storedRows(suite.web.coordinator, batch_id);
     await page.reload();
     for (const format of ['CSV', 'JSON', 'Parquet', 'Arrow']) {
@@ -445,7 +445,7 @@ describe('web: journeys', () => {
   it('saves the report of a study as one file that loads nothing', async () => {
     const { batch_id } = await suite.web.coordinator.submit(descentStudy('report', 40));
     const { page, errors } = await suite.open(`batches/${batch_id}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByText('Export').click();
     await page.getByRole('button', { name: 'Report', exact: true }).click();

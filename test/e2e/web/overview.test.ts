@@ -30,7 +30,7 @@ describe('web: overview', () => {
       requirements: [{ name: 'near', output: 'miss_distance', condition: '<= 25', probability: 0.5, confidence: 0.95 }],
     });
     const { page, errors } = await open(batch_id, 900);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page
       .getByRole('article', { name: 'Requirement near' })
       .getByRole('img', { name: /^Passing share over the number of runs, 1 to 600, .* 600 runs: .* required 50 %/ })
@@ -98,7 +98,7 @@ describe('web: overview', () => {
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'Resume lab-1' }).click();
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     expect((await suite.web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
     expect(errors).to.deep.equal([]);
     await page.context().close();
@@ -112,7 +112,7 @@ describe('web: overview', () => {
     const { page } = await open(batch_id);
     await page.getByText(/^it was paused, /).waitFor();
     await page.getByRole('alert').getByRole('button', { name: 'Resume the study' }).click();
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     expect(await page.getByText(/^Planned inputs/).count()).to.equal(0);
     await page.context().close();
   });

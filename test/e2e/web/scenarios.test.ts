@@ -57,7 +57,7 @@ describe('web: scenarios', () => {
     const { page, errors } = await suite.open(`batches/${batch_id}`);
     await page
       .getByText('60 of 60')
-      .or(page.getByText('100 %', { exact: true }))
+      .or(page.locator('.title').getByText('100 %', { exact: true }))
       .first()
       .waitFor();
     await runner.stop();

@@ -74,7 +74,7 @@ describe('web: tokens', function () {
     await page.getByText('Live').waitFor();
     const { batch_id } = await web.coordinator.submit(descentStudy('while one looks', 3));
     await page.getByRole('link', { name: 'while one looks' }).click();
-    await page.getByText('0 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('0 %', { exact: true }).waitFor();
     await page.reload();
     // The runs are read by a worker, the batch by the page, its changes over the WebSocket.
     await page.getByRole('link', { name: 'Runs', exact: true }).click();

@@ -13,7 +13,7 @@ describe('web: units', () => {
     });
     const { page } = await suite.page({ viewport: { width: 1600, height: 1000 } });
     await page.goto(`${suite.web.url}/#/batches/${batchId}`);
-    await page.getByText('100 %', { exact: true }).waitFor();
+    await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.goto(`${suite.web.url}/#/batches/${batchId}/explore`);
     await page.getByRole('button', { name: 'miss_distance km' }).waitFor();
     await page.getByRole('button', { name: 'entry_speed m/s' }).waitFor();
