@@ -81,7 +81,9 @@ function merged(first: Float64Array, second: Float64Array, target: Float64Array)
     if (j === second.length) target[at] = first[i++]!;
     else if (i === first.length) target[at] = second[j++]!;
     else {
-      const [a, b] = [first[i]!, second[j]!];
+      // Destructuring makes an array for each value.
+      const a = first[i]!;
+      const b = second[j]!;
       if (a < b || (a === b && (a !== 0 || Object.is(a, -0)))) {
         target[at] = a;
         i++;

@@ -102,12 +102,13 @@ export class CurveScores {
 
   take({ from, width, values }: CurveBlock): void {
     const { below, above } = this.#widths;
+    const median = this.#median;
     for (let row = 0; row < this.#scores.length; row++) {
       let score = this.#scores[row]!;
       for (let at = 0; at < width; at++) {
         const point = from + at;
         // NaN, and neither above nor below, where the run has no value or the band is not given.
-        const excess = values[row * width + at]! - this.#median[point]!;
+        const excess = values[row * width + at]! - median[point]!;
         const distance = excess > 0 ? excess / above[point]! : excess < 0 ? -excess / below[point]! : 0;
         if (distance > score) score = distance;
       }

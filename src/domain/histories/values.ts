@@ -21,15 +21,21 @@ export function historyBytes(values: ArrayLike<number>): Buffer {
 /** Values as text for a report. */
 export const encodeHistory = (values: ArrayLike<number>): string => historyBytes(values).toString('base64');
 
+/** Reads little-endian bytes, whose number is a multiple of 8, to `values` from the place `at`. */
+export function readValues(bytes: Uint8Array, values: Float64Array, at: number): void {
+  if (IS_LITTLE_ENDIAN) {
+    new Uint8Array(values.buffer, values.byteOffset).set(bytes, at * VALUE_BYTES);
+    return;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let from = 0; from < bytes.byteLength; from += VALUE_BYTES)
+    values[at + from / VALUE_BYTES] = view.getFloat64(from, true);
+}
+
 /** The values of little-endian bytes, whose number is a multiple of 8. */
 export function historyValues(bytes: Uint8Array): Float64Array {
   const values = new Float64Array(bytes.byteLength / VALUE_BYTES);
-  if (IS_LITTLE_ENDIAN) {
-    new Uint8Array(values.buffer).set(bytes);
-    return values;
-  }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < values.length; at += 1) values[at] = view.getFloat64(at * VALUE_BYTES, true);
+  readValues(bytes, values, 0);
   return values;
 }
 

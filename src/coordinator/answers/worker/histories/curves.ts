@@ -40,7 +40,8 @@ export async function readCurves(
   open: (batchId: Uuid, place: number) => Promise<HistoryReading>,
 ): Promise<Float64Array> {
   const width = to - from;
-  const values = new Float64Array(rows.length * width).fill(Number.NaN);
+  const values = new Float64Array(rows.length * width);
+  const isRead = new Uint8Array(rows.length);
   for (const { table: own, submission } of members) {
     const histories = submission.config.histories ?? [];
     const place = histories.findIndex((it) => historyName(it) === name);
@@ -55,14 +56,16 @@ export async function readCurves(
       for await (const block of historyBlocks(reading.next, count)) {
         for (const [at, runId] of block.runs.entries()) {
           const target = places.get(runId);
-          if (target !== undefined)
-            values.set(block.values.subarray(at * count + from, at * count + to), target * width);
+          if (target === undefined) continue;
+          values.set(block.values.subarray(at * count + from, at * count + to), target * width);
+          isRead[target] = 1;
         }
       }
     } finally {
       await reading.close();
     }
   }
+  for (const [at, flag] of isRead.entries()) if (flag === 0) values.fill(Number.NaN, at * width, (at + 1) * width);
   return values;
 }
 

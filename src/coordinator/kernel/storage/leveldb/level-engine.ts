@@ -13,6 +13,8 @@ const CACHE_BYTES = 64 * 1024 * 1024;
  * with ten times as much it took a fifth of the main thread.
  */
 const [CHUNK_ENTRIES, CHUNK_BYTES] = [100, 128 * 1024];
+/** The same of values that stay bytes, which no collector copies: each chunk is a message to another thread. */
+const SEALED_BYTES = 512 * 1024;
 /**
  * Chunks of views that are read at the same time. LevelDB reads and writes on the four threads of Node's pool, which work in the
  * order of asking: many readers would hold all of them, and each write would wait for several chunks.
@@ -114,7 +116,7 @@ export class LevelEngine implements Engine {
         return chunksOf<[string, string]>(open, (read) => reads.pass(read), chunkSize);
       },
       sealed(range, { chunkSize = CHUNK_ENTRIES } = {}) {
-        const options = { ...range, snapshot, highWaterMarkBytes: CHUNK_BYTES, ...BYTES };
+        const options = { ...range, snapshot, highWaterMarkBytes: SEALED_BYTES, ...BYTES };
         const open = () => level.iterator<string, Buffer>(options as never);
         return chunksOf<[string, Buffer]>(open, (read) => reads.pass(read), chunkSize);
       },
