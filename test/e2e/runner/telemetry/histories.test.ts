@@ -12,6 +12,7 @@ import type {
 } from '../../../../src/contract/types.ts';
 import { packageRoot } from '../../../../src/base/package.ts';
 import { historyValues } from '../../../../src/domain/histories/values.ts';
+import { skipWithout, withoutProgram } from '../../support.ts';
 import { freshSite } from '../../../support/fresh-site.ts';
 import type { FakeCoordinator, FakeJob, JobSpec } from '../../../support/fake-coordinator.ts';
 import { pythonFault } from '../../../support/runner-modes.ts';
@@ -98,40 +99,39 @@ describe('runner: histories and derived outputs', () => {
     execFileSync('cc', ['-O1', '-o', program, join(SIMULATIONS, 'throw.c')]);
     return program;
   };
-  const isMissing = (program: string): boolean => {
-    try {
-      execFileSync(program, ['--version'], { stdio: 'ignore' });
-      return false;
-    } catch {
-      return true;
-    }
-  };
   const node = () => join(SIMULATIONS, 'throw.mjs');
   const python = () => join(SIMULATIONS, 'throw.py');
 
-  const WAYS: { title: string; entrypoint: () => string; flags?: string[]; isShared?: boolean; isMissing?: boolean }[] =
-    [
-      { title: 'a Node process', entrypoint: node },
-      { title: 'a Node that waits', entrypoint: node, flags: ['--warm'] },
-      { title: 'a Python process', entrypoint: python, isMissing: pythonFault() !== undefined },
-      {
-        title: 'a fork of a warm Python',
-        entrypoint: python,
-        flags: ['--warm'],
-        isMissing: pythonFault() !== undefined,
-      },
-      {
-        title: 'an interpreter that executes run after run',
-        entrypoint: python,
-        flags: ['--warm'],
-        isShared: true,
-        isMissing: pythonFault() !== undefined || !existsSync('/proc/self/environ'),
-      },
-      { title: 'a program in C', entrypoint: compiled, isMissing: isMissing('cc') },
-    ];
-  for (const { title, entrypoint, flags, isShared, isMissing: skipped } of WAYS)
+  const WAYS: {
+    title: string;
+    entrypoint: () => string;
+    flags?: string[];
+    isShared?: boolean;
+    isMissing?: boolean;
+    needs?: string;
+  }[] = [
+    { title: 'a Node process', entrypoint: node },
+    { title: 'a Node that waits', entrypoint: node, flags: ['--warm'] },
+    { title: 'a Python process', entrypoint: python, isMissing: pythonFault() !== undefined },
+    {
+      title: 'a fork of a warm Python',
+      entrypoint: python,
+      flags: ['--warm'],
+      isMissing: pythonFault() !== undefined,
+    },
+    {
+      title: 'an interpreter that executes run after run',
+      entrypoint: python,
+      flags: ['--warm'],
+      isShared: true,
+      isMissing: pythonFault() !== undefined || !existsSync('/proc/self/environ'),
+    },
+    { title: 'a program in C', entrypoint: compiled, needs: 'cc' },
+  ];
+  for (const { title, entrypoint, flags, isShared, isMissing: skipped, needs } of WAYS)
     it(`have the closed forms of a throw in ${title}, of all samples before their reduction`, async function () {
       if (skipped === true) return this.skip();
+      if (needs !== undefined) skipWithout(this, withoutProgram(needs));
       if (isShared === true) fake.isolation = 'shared';
       start(entrypoint(), flags);
       const isC = title.endsWith('C');

@@ -14,6 +14,11 @@ export function* split(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** Such pieces in memory of their own, also of few bytes. */
 export function* copiedPieces(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-    yield Uint8Array.prototype.slice.call(bytes, at, at + PIECE_BYTES);
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const part = bytes.subarray(at, at + PIECE_BYTES);
+    // Memory that is not filled with zeros before.
+    const piece = Buffer.allocUnsafeSlow(part.length);
+    piece.set(part);
+    yield piece;
+  }
 }
