@@ -1,12 +1,16 @@
 """Fixtures that the tests share: folders of their own, the program where it is needed, servers that play a coordinator."""
 
 import os
+import shutil
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 import simbatch as sb
+from simbatch.batch.batch import ENDED
+from simbatch.local.embedded import embedded
 from simbatch.local.program import find_program
 
 
@@ -22,13 +26,13 @@ ON_EACH_PYTHON = (
 
 
 def pytest_collection_modifyitems(items):
-    """Marks the tests that need a coordinator of their own; on a second Python most of them repeat those on the first."""
+    """Marks the tests that need a coordinator; on a second Python most of them repeat those on the first."""
     names = {item.originalname for item in items}
     unknown = [name for name in ON_EACH_PYTHON if len(names) > 100 and name not in names]
     if unknown:
         raise pytest.UsageError(f"no test is named {', '.join(unknown)}")
     for item in items:
-        if "folder" in item.fixturenames and item.originalname not in ON_EACH_PYTHON:
+        if not {"folder", "lab"}.isdisjoint(item.fixturenames) and item.originalname not in ON_EACH_PYTHON:
             item.add_marker("coordinator")
 
 
@@ -56,15 +60,58 @@ def program():
         return missing("the program simbatch")
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty working directory. A coordinator in it is ended."""
-    monkeypatch.chdir(tmp_path)
+def work_in(place, monkeypatch):
+    """Makes a folder the working directory; no variable names another coordinator."""
+    monkeypatch.chdir(place)
     for name in ("SVC_ENDPOINT", "SVC_TOKEN", "SVC_TOKEN_FILE", "NODE_EXTRA_CA_CERTS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working directory. A coordinator in it is ended: for tests of its start, its end or what it finds on the disk."""
+    work_in(tmp_path, monkeypatch)
     yield tmp_path
     if (tmp_path / ".simbatch").exists():
         sb.stop(tmp_path / ".simbatch")
+
+
+@pytest.fixture(scope="session")
+def shared_place(tmp_path_factory):
+    """The folder of the one coordinator that most tests share: its start takes longer than what they ask of it."""
+    place = tmp_path_factory.mktemp("lab")
+    yield place
+    if (place / ".simbatch").exists():
+        sb.stop(place / ".simbatch")
+
+
+@pytest.fixture
+def lab(program, shared_place, monkeypatch):
+    """A working directory without files and studies, with the coordinator and the runner of the test before."""
+    work_in(shared_place, monkeypatch)
+    yield shared_place
+    if (shared_place / ".simbatch").exists():
+        forget_studies(embedded(shared_place / ".simbatch").coordinator())
+    for path in shared_place.iterdir():
+        if path.name == ".simbatch":
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def forget_studies(coordinator):
+    """Ends and deletes all studies, the newest first: a study is deleted after its extensions and its audits."""
+    end = time.monotonic() + 120
+    for batch in reversed(coordinator.batches()):
+        if batch.refresh()["batch"]["status"] not in ENDED:
+            batch.cancel()
+        while batch.refresh()["batch"]["status"] not in ENDED:
+            assert time.monotonic() < end, f"a cancelled study does not end: {batch.resource}"
+            time.sleep(0.02)
+        batch.delete()
+    assert list(coordinator.batches()) == []
 
 
 class FakeCoordinator:

@@ -28,9 +28,9 @@ def study(**changes):
 
 
 @pytest.fixture
-def local(program, folder):
+def local(lab):
     package("cloudpickle")
-    return folder
+    return lab
 
 
 def test_rounds_are_appended_once_and_their_results_are_in_order(local):

@@ -14,14 +14,14 @@ def flight(canary, runs=4, **given):
     return sb.Study("landing", simulation=heavy, inputs=inputs, runs=runs, method="sobol", seed=3, policy=sb.Policy(canary=canary), **given)
 
 
-def test_a_study_runs_after_its_nominal_run(program, folder):
+def test_a_study_runs_after_its_nominal_run(lab):
     batch = flight("nominal").run(workers=2).wait(timeout=300)
     assert batch.status == "Completed"
     assert batch.refresh()["jobs_by_status"]["Completed"] == 4
     assert [one["relation"] for one in batch.refresh()["batch"]["children"]] == ["probe"]
 
 
-def test_a_failed_corner_holds_the_runs_and_says_why_until_a_release(program, folder, capsys):
+def test_a_failed_corner_holds_the_runs_and_says_why_until_a_release(lab, capsys):
     study = flight("corners")
     batch = study.run(workers=2).wait(timeout=300)
     assert batch.status == "Pending"

@@ -226,11 +226,21 @@ def executed(folder):
 
 
 @pytest.fixture
-def local(program, folder):
+def posix():
     if sys.platform == "win32":
         pytest.skip("needs POSIX")
     package("cloudpickle")
     package("numpy")
+
+
+@pytest.fixture
+def local(posix, lab):
+    return lab
+
+
+@pytest.fixture
+def alone(posix, program, folder):
+    """A folder without a coordinator."""
     return folder
 
 
@@ -324,9 +334,9 @@ def test_threads_programs_and_coroutines_ask_for_the_same_points_at_once(local):
 
 
 @pytest.fixture
-def coordinator(local):
+def coordinator(alone):
     """A coordinator without a runner."""
-    site = Site(local, "scipy", 1, 0)
+    site = Site(alone, "scipy", 1, 0)
     site.start("coordinator")
     yield sb.connect(site.url, retry_s=60)
     site.end()
@@ -364,12 +374,12 @@ run.result(y=run.parameters["mass"] * 10 + run.parameters["cd"] + run.parameters
 """
 
 
-def test_the_command_line_the_bridge_and_python_share_one_study(local, monkeypatch):
-    (local / "rocket.py").write_text(ROCKET)
-    (local / "x.csv").write_text("cd,mass\n0.5,1\n0.5,2\n")
-    site = Site(local, "scipy", 1, 0)
-    site.commands["runner"] += ["--entrypoint", f"rocket={local / 'rocket.py'}", "--environment-inherited", "SIM_NOTES"]
-    monkeypatch.setenv("SIM_NOTES", str(local))
+def test_the_command_line_the_bridge_and_python_share_one_study(alone, monkeypatch):
+    (alone / "rocket.py").write_text(ROCKET)
+    (alone / "x.csv").write_text("cd,mass\n0.5,1\n0.5,2\n")
+    site = Site(alone, "scipy", 1, 0)
+    site.commands["runner"] += ["--entrypoint", f"rocket={alone / 'rocket.py'}", "--environment-inherited", "SIM_NOTES"]
+    monkeypatch.setenv("SIM_NOTES", str(alone))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     named = ["--version", "1.4", "--outputs", "y", "--fixed", "wind=0.25", "--endpoint", site.url]
@@ -381,14 +391,14 @@ def test_the_command_line_the_bridge_and_python_share_one_study(local, monkeypat
         site.start("bridge")
         f = sb.connect(site.url, retry_s=60).evaluator("rocket", version="1.4", inputs=["mass", "cd"], outputs=["y"], fixed={"wind": 0.25})
         assert f([[1.0, 0.5], [3.0, 0.5]]).tolist() == [[10.75], [30.75]]
-        ended = simbatch(["evaluate", "rocket", "--points", str(local / "x.csv"), "-o", "csv", *named])
+        ended = simbatch(["evaluate", "rocket", "--points", str(alone / "x.csv"), "-o", "csv", *named])
         assert [row["y"] for row in csv.DictReader(ended.stdout.splitlines())] == ["10.75", "20.75"], ended.stdout + ended.stderr
         model = Transport(f"http://127.0.0.1:{port}", retry_s=60)
         for mass, expected in ((2.0, 20.75), (4.0, 40.75)):
             asked = {"name": "rocket", "input": [[mass, 0.5]], "config": {}}
             assert model.post("/Evaluate", asked, repeat=True) == {"output": [[expected]]}
         assert f([[4.0, 0.5], [2.0, 0.5]]).tolist() == [[40.75], [20.75]] and f.cached == 2
-        assert executed(local) == [1, 2, 3, 4]
+        assert executed(alone) == [1, 2, 3, 4]
         assert [one.id for one in sb.connect(site.url).batches()] == [f.batch.id]
     finally:
         site.end()

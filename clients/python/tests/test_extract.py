@@ -23,7 +23,7 @@ def throw(p, run):
     return {"speed": p["speed"]}
 
 
-def test_outputs_and_histories_of_finished_runs(program, folder):
+def test_outputs_and_histories_of_finished_runs(lab):
     package("cloudpickle")
     package("pandas")
     study = sb.Study("throw", simulation=throw, inputs={"speed": sb.Uniform(10, 20)}, runs=3)
@@ -65,7 +65,7 @@ if run.run_id == 1:
 """
 
 
-def test_functions_and_scripts_get_the_files_of_finished_runs(program, folder):
+def test_functions_and_scripts_get_the_files_of_finished_runs(lab):
     package("cloudpickle")
     package("pandas")
     package("pyarrow")
@@ -78,8 +78,8 @@ def test_functions_and_scripts_get_the_files_of_finished_runs(program, folder):
         return {"peak": scale * frame["height"].max(), "same": run.parent.outputs["speed"] == p["speed"]}
 
     batch.extract(above, name="fn", run_ids="0-1").wait(PATIENCE_S)
-    (folder / "post.py").write_text(POST)
-    ended = batch.extract(folder / "post.py", timeout_s=60).wait(PATIENCE_S)
+    (lab / "post.py").write_text(POST)
+    ended = batch.extract(lab / "post.py", timeout_s=60).wait(PATIENCE_S)
     assert [ended.run(number).status for number in range(3)] == ["Completed", "Failed", "Completed"]
     assert "none in this one" in ended.run(1).error and 'post.py", line 8' in ended.run(1).error
     rows = batch.rows()
@@ -91,7 +91,7 @@ def test_functions_and_scripts_get_the_files_of_finished_runs(program, folder):
 
     # The command line makes the same artifact without Python.
     transport = batch.coordinator.transport
-    command = [*find_program(), "extract", batch.id, "--with", str(folder / "post.py"), "--endpoint", transport.endpoint, "-o", "name"]
+    command = [*find_program(), "extract", batch.id, "--with", str(lab / "post.py"), "--endpoint", transport.endpoint, "-o", "name"]
     sent = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **transport.variables})
     assert sent.returncode == 0, sent.stderr
     twice = type(batch)(batch.coordinator, sent.stdout.strip()).wait(PATIENCE_S)

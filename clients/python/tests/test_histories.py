@@ -226,7 +226,7 @@ def constant(p, run):
     return {"level": p["level"]}
 
 
-def test_histories_of_a_continued_study_have_the_runs_of_all_its_batches(program, folder):
+def test_histories_of_a_continued_study_have_the_runs_of_all_its_batches(lab):
     package("cloudpickle")
     package("pandas")
 

@@ -46,7 +46,14 @@ def study(**changes):
 
 
 @pytest.fixture
-def local(program, folder):
+def local(lab):
+    package("cloudpickle")
+    return lab
+
+
+@pytest.fixture
+def alone(program, folder):
+    """A folder without a coordinator."""
     package("cloudpickle")
     return folder
 
@@ -284,16 +291,16 @@ print(batch.id, flush=True)
 """
 
 
-def test_a_killed_process_is_continued_by_the_next_and_no_run_is_executed_twice(local):
+def test_a_killed_process_is_continued_by_the_next_and_no_run_is_executed_twice(alone):
     def start(then):
         text = SCRIPT.format(root=str(ROOT), then=then)
-        (local / "main.py").write_text(text)
+        (alone / "main.py").write_text(text)
         return subprocess.Popen([sys.executable, "main.py"], stdout=subprocess.PIPE, encoding="utf-8")
 
     first = start("time.sleep(600)")
     batch_id = first.stdout.readline().strip()
     end = time.monotonic() + PATIENCE_S
-    while not (local / "executed").exists() or len(executed(local)) < 6:
+    while not (alone / "executed").exists() or len(executed(alone)) < 6:
         assert time.monotonic() < end
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)
@@ -302,14 +309,14 @@ def test_a_killed_process_is_continued_by_the_next_and_no_run_is_executed_twice(
     second = start(f"batch.wait({PATIENCE_S}, progress=False); print(batch.status)")
     printed, _ = second.communicate(timeout=PATIENCE_S)
     assert printed.split() == [batch_id, "Completed"]
-    assert executed(local) == list(range(24))
+    assert executed(alone) == list(range(24))
 
 
-def test_everything_ends_with_the_process(local):
+def test_everything_ends_with_the_process(alone):
     text = SCRIPT.format(root=str(ROOT), then="batch.cancel('enough')")
     subprocess.run([sys.executable, "-c", text], check=True, timeout=PATIENCE_S, stdout=subprocess.DEVNULL)
     end = time.monotonic() + PATIENCE_S
-    while (local / ".simbatch" / "local.json").exists() or not is_free(local / ".simbatch" / "lock"):
+    while (alone / ".simbatch" / "local.json").exists() or not is_free(alone / ".simbatch" / "lock"):
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -325,30 +332,30 @@ def is_free(path):
     return True
 
 
-def test_a_kept_coordinator_outlives_the_process_until_it_is_stopped(local):
+def test_a_kept_coordinator_outlives_the_process_until_it_is_stopped(alone):
     text = SCRIPT.format(root=str(ROOT), then="").replace("workers=2", "workers=2, keep=True")
     ended = subprocess.run([sys.executable, "-c", text], timeout=PATIENCE_S, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     batch = sb.open("latest")
     assert batch.id == ended.stdout.strip()
     batch.wait(PATIENCE_S, progress=False)
-    assert executed(local) == list(range(24))
+    assert executed(alone) == list(range(24))
     assert sb.stop() is True
     assert sb.stop() is False
 
 
-def test_a_coordinator_that_was_killed_is_started_again(local):
+def test_a_coordinator_that_was_killed_is_started_again(alone):
     batch = study().run(workers=2)
     assert sb.stop() is True
     assert len(batch.rows()) == 16
     assert sb.stop() is True
     assert batch.wait(PATIENCE_S).status == "Completed"
-    assert executed(local) == list(range(16))
+    assert executed(alone) == list(range(16))
 
 
-def test_the_folder_belongs_to_its_user_alone(local):
+def test_the_folder_belongs_to_its_user_alone(alone):
     batch = study(runs=1).run(workers=1).wait(PATIENCE_S)
-    assert (local / ".simbatch").stat().st_mode & 0o077 == 0
-    assert (local / ".simbatch" / "read.token").stat().st_mode & 0o077 == 0
+    assert (alone / ".simbatch").stat().st_mode & 0o077 == 0
+    assert (alone / ".simbatch" / "read.token").stat().st_mode & 0o077 == 0
     # Another user of this machine reaches the port, and must not be able to submit code.
     with pytest.raises(sb.ApiError, match="unauthenticated"):
         sb.connect(batch.coordinator.endpoint).batches()
@@ -368,8 +375,8 @@ def test_the_command_line_replays_a_function_only_with_consent(local, program):
     assert json.loads(replayed.stdout)["result"]["metadata"] == run.outputs
 
 
-def test_a_script_runs_by_its_entrypoint(local):
-    (local / "sim.py").write_text(
+def test_a_script_runs_by_its_entrypoint(alone):
+    (alone / "sim.py").write_text(
         textwrap.dedent(
             f"""
             import sys; sys.path.insert(0, {str(ROOT)!r})

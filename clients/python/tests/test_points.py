@@ -37,8 +37,8 @@ class Plain:
 
 
 @pytest.fixture
-def example(program, folder, monkeypatch):
-    """Imports a module of the examples; every study of it gets its coordinator in the folder of the test."""
+def example(lab, monkeypatch):
+    """Imports a module of the examples; its studies are executed in the folder of the test."""
     package("cloudpickle")
     package("numpy")
     if not EXAMPLES.exists():

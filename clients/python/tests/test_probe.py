@@ -28,7 +28,7 @@ def study(function, **changes):
     return sb.Study("probed", **{"simulation": function, "inputs": inputs, "runs": 50, **changes})
 
 
-def test_an_input_that_the_function_never_reads_is_found_and_a_wired_one_is_not(program, folder):
+def test_an_input_that_the_function_never_reads_is_found_and_a_wired_one_is_not(lab):
     probe = study(misspelt).probe(workers=2)
     assert (probe.never_read, probe.without_effect) == (["b"], ["b"])
     assert [(one["name"], one["read"], one["effect"]) for one in probe.inputs] == [("a", "read", "some"), ("b", "never", "none")]
@@ -44,11 +44,11 @@ def test_an_input_that_the_function_never_reads_is_found_and_a_wired_one_is_not(
     batch.cancel()
 
 
-def test_the_runs_of_a_probe_have_the_same_draw_and_each_a_random_seed_of_its_own(program, folder):
+def test_the_runs_of_a_probe_have_the_same_draw_and_each_a_random_seed_of_its_own(lab):
     assert study(random).probe(workers=2).without_effect == ["b"]
     assert study(noisy).probe(workers=2).without_effect == []
 
 
-def test_a_study_that_cannot_be_probed_says_why(program, folder):
+def test_a_study_that_cannot_be_probed_says_why(lab):
     with pytest.raises(sb.StudyError, match="no dispersed input"):
         study(wired, inputs={"a": 1.0, "b": 2.0, "g": 3.0}).probe(workers=1)

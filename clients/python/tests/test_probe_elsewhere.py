@@ -10,7 +10,7 @@ def misspelt(p):
     return {"y": p["a"] + p.get("c", 0.0)}
 
 
-def test_a_coordinator_elsewhere_executes_a_probe_with_its_token(program, folder):
+def test_a_coordinator_elsewhere_executes_a_probe_with_its_token(lab):
     inputs = {"a": sb.Uniform(0, 1), "b": sb.Normal(0, 1), "g": 9.81}
     study = sb.Study("probed", simulation=misspelt, inputs=inputs, runs=50)
     here = study.probe(workers=2, corners=True)

@@ -36,7 +36,7 @@ def test_a_study_says_what_it_looks_for():
         study(method="sobol", runs=8)
 
 
-def test_a_rare_violation_is_bounded_by_one_study_and_by_two(program, folder):
+def test_a_rare_violation_is_bounded_by_one_study_and_by_two(lab):
     package("cloudpickle")
     batch = study(isolation="shared").run(workers=2).wait(PATIENCE_S, progress=False)
     answer = batch.rare_event(combined=False)

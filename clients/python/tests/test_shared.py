@@ -74,9 +74,9 @@ def rude(p, run):
 
 
 @pytest.fixture
-def local(program, folder):
+def local(lab):
     package("cloudpickle")
-    return folder
+    return lab
 
 
 def finished(function, isolation, runs, **changes):
@@ -180,17 +180,33 @@ def test_a_function_has_a_directory_as_soon_as_it_asks_for_one(local):
     assert read == {**dict.fromkeys(found, "all"), 3: None, 6: None, 8: None, 10: []}
 
 
-def test_a_run_that_ends_its_interpreter_loses_no_other_run(local):
-    batch = finished(rude, "shared", 60, timeout_s=20)
-    found = results(batch)
-    failed = {number: row[0] for number, row in found.items() if row[0] != "Completed"}
+class Rude:
+    """The study of `rude`: its results, and what is asked of single runs."""
+
+    def __init__(self):
+        batch = finished(rude, "shared", 60, timeout_s=20)
+        self.results = results(batch)
+        self.errors = {number: batch.run(number).error or "" for number in (1, 2, 8, 9)}
+        self.histories = [batch.run(number).history() for number in (14, 30, 59)]
+
+
+@pytest.fixture
+def rudeness(local, request):
+    """The study of `rude`, executed for the first test that asks: one of its runs lasts until its time limit."""
+    if not hasattr(request.module, "executed_rude"):
+        request.module.executed_rude = Rude()
+    return request.module.executed_rude
+
+
+def test_a_run_that_ends_its_interpreter_loses_no_other_run(rudeness):
+    failed = {number: row[0] for number, row in rudeness.results.items() if row[0] != "Completed"}
     assert failed == {1: "Failed", 2: "Failed", 3: "Timeout", 8: "Failed", 9: "Failed"}
-    assert "exited with code 3" in (batch.run(1).error or "")
-    assert "SIGSEGV" in (batch.run(2).error or "")
-    assert "ValueError: a reason" in (batch.run(8).error or "")
-    assert "bad: a result is a number" in (batch.run(9).error or "")
+    assert "exited with code 3" in rudeness.errors[1]
+    assert "SIGSEGV" in rudeness.errors[2]
+    assert "ValueError: a reason" in rudeness.errors[8]
+    assert "bad: a result is a number" in rudeness.errors[9]
     # Runs that were given back were not failures: none has an attempt that failed before.
-    assert all(len([it for it in batch.run(n).history() if "fail" in str(it).lower()]) == 0 for n in (14, 30, 59))
+    assert all(len([it for it in history if "fail" in str(it).lower()]) == 0 for history in rudeness.histories)
 
 
 def meddling(p, run):
@@ -219,8 +235,8 @@ def test_a_run_that_takes_the_connections_of_its_interpreter_loses_no_other_run(
         assert b"the run closed or replaced a connection of its process" in found[number][2]["stderr.log"]
 
 
-def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(local):
-    found = results(finished(rude, "shared", 60, timeout_s=20))
+def test_no_run_sees_what_another_has_changed_and_the_result_says_what_it_was(rudeness):
+    found = rudeness.results
     places = {row[1]["place"] for row in found.values() if "place" in row[1]}
     assert len(places) == 1
     for number, row in found.items():
