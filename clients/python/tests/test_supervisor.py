@@ -25,5 +25,5 @@ def test_the_first_user_has_its_time_from_the_announcement_on_however_long_the_s
     for name, stub in {"_token": pass_time, "_start_coordinator": pass_time, "_tick": tick, "_end": lambda _: None}.items():
         monkeypatch.setattr(supervisor.Supervisor, name, stub)
     supervisor.Supervisor(folder).run()
-    start = 6 * supervisor.FIRST_USER_S
+    start = 4 * supervisor.FIRST_USER_S
     assert ticks == [start, start + supervisor.FIRST_USER_S / 2]

@@ -48,7 +48,7 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
             time.sleep(pause if end is None else max(0.0, min(pause, end - time.monotonic())))
-            pause = min(pause * 1.3, _LONGEST_POLL_S)
+            pause = min(pause * 1.1, _LONGEST_POLL_S)
     except KeyboardInterrupt:
         if bar is not None:
             bar.close()

@@ -110,8 +110,8 @@ class Supervisor:
 
     def run(self) -> None:
         """Serves until no user is left."""
-        for name in ("read,submit,operate", "runner"):
-            self._token(name)
+        # Before the coordinator: without any token it would answer everybody.
+        self._token("read,submit,operate")
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
         try:
@@ -143,6 +143,8 @@ class Supervisor:
         arguments = ["serve", "--port", str(self._port), "--data-dir", str(self._folder / "data"), "--log-level", "warn"]
         self._coordinator.arguments = arguments
         process = self._coordinator.start(subprocess.PIPE)
+        # No runner needs it before the coordinator listens, and both take as long as Node takes to start.
+        self._token("runner")
         stdout: Optional[IO[bytes]] = process.stdout
         assert stdout is not None
         line = stdout.readline().decode("utf-8", "replace")
@@ -257,8 +259,6 @@ class Supervisor:
         for runner in self._runners.values():
             runner.end(_LEAVE_S)
         self._coordinator.end(_LEAVE_S)
-
-
 
 
 def _die_with_parent() -> None:
