@@ -74,9 +74,9 @@ export function frame(
   return { x, y, drawn: [yTicks, xTicks, name] };
 }
 
-export const figure = (title: string, drawn: Content, caption: string): Markup =>
+export const figure = (title: string, drawn: Content, caption: string, height = HEIGHT): Markup =>
   html`<figure>
-    <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${drawn}</svg>
+    <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${title}">${drawn}</svg>
     <figcaption>${caption}</figcaption>
   </figure> `;
 

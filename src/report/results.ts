@@ -9,6 +9,7 @@ import type { StudyAttribution, StudySummary } from '../contract/types.ts';
 import type { OutputAnswers, ReportData } from './collect.ts';
 import { html, section, table, type Content, type Markup } from './html.ts';
 import { histogram, runningEstimate, type Histogram, type Mark } from './plots.ts';
+import { tornado } from './tornado.ts';
 
 type OutputSummary = StudySummary['outputs'][number];
 
@@ -249,6 +250,7 @@ function dependence({ output, sensitivity, worst, direction }: OutputAnswers): C
     sensitivity === undefined
       ? ''
       : html`<p><strong>${output}</strong>: ${sensitivity.sentence}</p>
+          <div class="plots">${tornado(output, parameters)}</div>
           ${parametersTable}`
   }${
     extremes.length === 0

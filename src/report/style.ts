@@ -28,7 +28,7 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 4p
 figure { margin: 0; break-inside: avoid; } svg { width: 100%; height: auto; display: block; } figcaption { color: var(--soft); font-size: .8rem; }
 .compact table { font-size: .8rem; } .compact td:first-child { min-width: 9rem; } .compact th, .compact td { padding-right: .45rem; }
 svg text { font-size: 10px; fill: var(--soft); font-family: inherit; } svg .grid { stroke: var(--line); stroke-width: .6; } svg .base { stroke: var(--soft); }
-svg .bar { fill: var(--accent); } svg .failed { fill: var(--bad); } svg .mark { stroke: var(--soft); stroke-dasharray: 3 2; } svg text.mark { stroke: none; }
+svg .bar { fill: var(--accent); } svg .pale { opacity: .35; } svg .failed { fill: var(--bad); } svg .mark { stroke: var(--soft); stroke-dasharray: 3 2; } svg text.mark { stroke: none; }
 svg .limit { stroke: var(--bad); stroke-width: 1.4; } svg text.limit { stroke: none; fill: var(--bad); font-weight: 600; }
 svg .band { fill: var(--band); } svg .line { fill: none; stroke: var(--accent); stroke-width: 1.6; } svg .whole { fill: none; stroke: var(--soft); stroke-dasharray: 4 3; }
 .small { font-size: .8rem; } .cell { display: inline-block; padding: .05rem .4rem; border-radius: 3px; background: color-mix(in srgb, currentColor 12%, transparent); }

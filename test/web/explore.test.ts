@@ -170,7 +170,7 @@ describe('web/explore/cards/geometry', () => {
   });
 });
 
-describe('web/explore/cards/distribution', () => {
+describe('web/cards/distribution', () => {
   interface Steps {
     points: { value: number; share: number; low: number; high: number }[];
     n: number;
@@ -180,7 +180,7 @@ describe('web/explore/cards/distribution', () => {
   }
   let boundedSteps: (values: Float64Array, isCounted: (row: number) => boolean, confidence?: number) => Steps;
   before(async () => {
-    ({ boundedSteps } = await load<{ boundedSteps: typeof boundedSteps }>('cards/distribution.ts'));
+    ({ boundedSteps } = await load<{ boundedSteps: typeof boundedSteps }>('../cards/distribution.ts'));
   });
 
   it('has a step for each distinct value, and holds runs without a value at either end', () => {
@@ -231,7 +231,7 @@ describe('web/explore/cards', () => {
   it('a CSV file holds no formula, and quotes what needs it', async () => {
     const { csvText } = await load<{
       csvText: (rows: { columns: string[]; rows: (string | number | null)[][] }) => string;
-    }>('cards/csv.ts');
+    }>('../cards/csv.ts');
     const found = csvText({
       columns: ['a', 'b "x"'],
       rows: [

@@ -34,9 +34,9 @@ const judged = (some: Partial<RequirementVerdict>): RequirementVerdict =>
     ...some,
   }) as RequirementVerdict;
 
-describe('web/study/requirements/axis', () => {
+describe('web/requirements/axis', () => {
   let shareAxis: (of: readonly RequirementVerdict[]) => Axis;
-  before(async () => ({ shareAxis } = (await load('study/requirements/axis.ts')) as { shareAxis: typeof shareAxis }));
+  before(async () => ({ shareAxis } = (await load('requirements/axis.ts')) as { shareAxis: typeof shareAxis }));
 
   it('is one of log-odds where more than 99 % is required', () => {
     expect(shareAxis([judged({ probability: 0.99 })]).isLogit).to.equal(false);

@@ -1,4 +1,5 @@
 /** Keys, the palette and the comparison of studies in a real browser. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { descent, descentStudy } from '../../support/web-server.ts';
 import { webSuite } from '../../support/web-suite.ts';
@@ -21,6 +22,8 @@ describe('web: keys and comparison', function () {
   async function completed(name: string, version: string): Promise<string> {
     const study = descentStudy(name, 120);
     study.config.simulation.version = version;
+    const condition = version === '1' ? '<= 25' : '<= 0.5';
+    study.requirements = [{ name: 'near', output: 'miss_distance', condition, probability: 0.5, confidence: 0.95 }];
     return await suite.completed(study);
   }
 
@@ -54,6 +57,35 @@ describe('web: keys and comparison', function () {
     expect(page.url()).to.include(`with=${newer}`);
     const same = page.getByRole('row').filter({ hasText: 'peak_heat_rate' });
     expect(await same.textContent()).to.match(/(\d+) of \1/);
+    // Each output on a card over one axis, its change below, and the verdicts of both.
+    const change = page.getByRole('img', { name: 'Change of miss_distance in each run' });
+    await change.waitFor();
+    expect(await change.textContent()).to.include('change of miss_distance');
+    await page.getByRole('img', { name: 'miss_distance before and after' }).getByText('share of runs').waitFor();
+    await page.getByText(/^\d+ runs completed in both\. Line: the mean, 1, 95 % interval 1 to 1\./).waitFor();
+    await page
+      .getByText(/^Equal in all \d+ runs that completed in both\.$/)
+      .first()
+      .waitFor();
+    const near = page.getByRole('region', { name: 'Requirements of both studies' }).getByRole('row', { name: /^near/ });
+    expect(await near.getByText(/^(met|violated|not enough runs)$/).allTextContents()).to.deep.equal([
+      'met',
+      'violated',
+    ]);
+    expect(await near.textContent())
+      .to.include('before: miss_distance <= 25, ')
+      .and.include('after: miss_distance <= 0.5, ');
+    await page.getByLabel('More about miss_distance before and after').click();
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV what is drawn' }).click(),
+    ]);
+    const lines = readFileSync(await saved.path(), 'utf8').split('\r\n');
+    expect(lines[0]).to.equal('study,miss_distance,share,low,high');
+    expect(new Set(lines.slice(1, -1).map((it) => it.split(',')[0]))).to.deep.equal(new Set(['before', 'after']));
+    await page.getByText('Outputs (3)').click();
+    await page.getByRole('checkbox', { name: 'miss_distance' }).uncheck();
+    await change.waitFor({ state: 'detached' });
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });

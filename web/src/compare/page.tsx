@@ -1,8 +1,12 @@
 /** Two studies compared: what changed in the configuration, which runs flipped, how the outputs moved. */
-import type { Batch, BatchStatusResponse, StudyComparison } from '../../../src/contract/types.ts';
+import './compare.css';
+import { lazy, Suspense } from 'react';
+import type { Batch, BatchStatusResponse, BatchSubmission, StudyComparison } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { useRequest } from '../data/api.ts';
+import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
+import { useBatch, type BatchView } from '../data/use-batch.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
 import { Stat } from '../parts/stat.tsx';
 import { Table } from '../parts/table.tsx';
@@ -10,9 +14,20 @@ import { brief, count } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 import { ComparedHistories } from './histories.tsx';
 import { PairedOutputs, UnpairedOutputs, type Paired, type Unpaired } from './outputs.tsx';
+import { ComparedVerdicts } from './verdicts.tsx';
+
+// The library of its plots is read with them.
+const ComparedPlots = lazy(() => import('./plots.tsx'));
+
+interface PageProps {
+  progress: BatchStatusResponse;
+  submission: BatchSubmission;
+  table: RunTable;
+  query: URLSearchParams;
+}
 
 /** This study is the one before; the other one is after. */
-export function Compare({ progress, query }: { progress: BatchStatusResponse; query: URLSearchParams }) {
+export function Compare({ progress, submission, table, query }: PageProps) {
   const { batch } = progress;
   const listed = useRequest<Batch[]>('/batches');
   const others = (listed.data ?? []).filter((it) => it.id !== batch.id).toReversed();
@@ -59,21 +74,32 @@ export function Compare({ progress, query }: { progress: BatchStatusResponse; qu
           </Empty>
         )}
       </section>
-      {asked !== '' && <Comparison progress={progress} other={other} asked={asked} failing={failing} />}
+      {asked !== '' && (
+        <Comparison
+          key={asked}
+          before={{ progress, submission, table }}
+          other={other}
+          asked={asked}
+          failing={failing}
+          query={query}
+        />
+      )}
     </>
   );
 }
 
 interface ComparisonProps {
-  progress: BatchStatusResponse;
+  before: Omit<PageProps, 'query'>;
   other: Batch | undefined;
   asked: string;
   failing: string;
+  query: URLSearchParams;
 }
 
-function Comparison({ progress, other, asked, failing }: ComparisonProps) {
+function Comparison({ before, other, asked, failing, query }: ComparisonProps) {
   const parameters = new URLSearchParams({ with: asked, ...(failing === '' ? {} : { failing }) });
-  const { data, error } = useAnswer<StudyComparison>(progress, `compare?${parameters}`);
+  const { data, error } = useAnswer<StudyComparison>(before.progress, `compare?${parameters}`);
+  const after = useBatch(asked, 'values');
   if (error !== undefined) return <Failure what="The studies could not be compared." detail={error.message} />;
   if (data === undefined) return <Waiting what="Comparing the studies" />;
   return (
@@ -90,17 +116,29 @@ function Comparison({ progress, other, asked, failing }: ComparisonProps) {
           ))}
         </div>
       </section>
+      {after.progress !== undefined && <ComparedVerdicts before={before.progress} after={after.progress} />}
       {data.paired ? (
-        <Flips data={data} before={progress.batch.id} after={other?.id ?? asked} />
+        <Flips data={data} before={before.progress.batch.id} after={other?.id ?? asked} />
       ) : (
         <Passing data={data} />
       )}
-      <Changes data={data} />
+      {isRead(after) && (
+        <Suspense fallback={<Waiting />}>
+          <ComparedPlots data={data} before={before} after={after} query={query} />
+        </Suspense>
+      )}
       {data.paired ? <PairedOutputs data={data} after={asked} /> : <UnpairedOutputs data={data} />}
-      {other !== undefined && <ComparedHistories names={data.histories} before={progress} after={{ batch: other }} />}
+      {other !== undefined && (
+        <ComparedHistories names={data.histories} before={before.progress} after={{ batch: other }} />
+      )}
+      <Changes data={data} />
     </>
   );
 }
+
+/** True once the study, its submission and the list of its runs are there. */
+const isRead = (it: BatchView): it is BatchView & Omit<PageProps, 'query'> =>
+  it.progress !== undefined && it.submission !== undefined && it.table !== undefined;
 
 function Flips({
   data: { flips, pairs, identical_runs: identical },

@@ -1,5 +1,5 @@
 /** The cards of the page, and the gallery from which they are chosen; the address holds their names. */
-import { Menu } from '../parts/menu.tsx';
+import { Chooser } from '../parts/chooser.tsx';
 import { changeQuery } from '../router.ts';
 import { KINDS, MOST_CARDS } from './cards/all.ts';
 import type { CardKind } from './cards/kind.ts';
@@ -13,40 +13,28 @@ function cardsOf(bench: Bench): CardKind[] {
   return listOf(asked).flatMap((name) => fitting.find((it) => it.name === name) ?? []);
 }
 
-const keep = (cards: readonly CardKind[]): void =>
-  changeQuery({ cards: cards.length === 0 ? 'none' : cards.map(({ name }) => name).join(',') });
+const keep = (names: readonly string[]): void => changeQuery({ cards: names.length === 0 ? 'none' : names.join(',') });
 
 export function Cards({ bench }: { bench: Bench }) {
   const cards = cardsOf(bench);
+  const names = cards.map((it) => it.name);
   return (
     <div className="cards-of-plots">
       {cards.map(({ name, View }) => (
-        <View key={name} bench={bench} onRemove={() => keep(cards.filter((it) => it.name !== name))} />
+        <View key={name} bench={bench} onRemove={() => keep(names.filter((it) => it !== name))} />
       ))}
     </div>
   );
 }
 
 export function Gallery({ bench }: { bench: Bench }) {
-  const cards = cardsOf(bench);
   return (
-    <Menu label={`Plots (${cards.length})`} stays>
-      <div className="chooser">
-        {KINDS.filter((it) => it.fits(bench)).map((it) => {
-          const isShown = cards.includes(it);
-          return (
-            <label key={it.name} className="row">
-              <input
-                type="checkbox"
-                checked={isShown}
-                disabled={!isShown && cards.length >= MOST_CARDS}
-                onChange={() => keep(isShown ? cards.filter((other) => other !== it) : [...cards, it])}
-              />
-              <span>{it.title}</span>
-            </label>
-          );
-        })}
-      </div>
-    </Menu>
+    <Chooser
+      label="Plots"
+      choices={KINDS.filter((it) => it.fits(bench))}
+      shown={cardsOf(bench).map(({ name }) => name)}
+      most={MOST_CARDS}
+      onChange={keep}
+    />
   );
 }

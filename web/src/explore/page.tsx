@@ -1,8 +1,9 @@
 /** Explore a study: its variables by relevance to a target, and cards of plots; one selection, kept in the address, for all of them. */
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useDeferredValue, useMemo } from 'react';
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
-import { useTableLayout, useTableVersion } from '../data/use-batch.ts';
+import { useAge } from '../data/use-age.ts';
+import { useTableLayout } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';
 import { scaleOf, type Scale } from '../plots/scale.ts';
 import {
@@ -25,10 +26,6 @@ import { listOf, type Bench, type Drawn } from './state.ts';
 import { targetOf, targetsOf } from './target.ts';
 import './explore.css';
 
-/** Changes of the table (0.4 s apart) between two drawings; more of a large study, whose plots change slowly. */
-const CHANGES_PER_DRAWING = 5;
-const CHANGES_PER_LARGE_DRAWING = 15;
-const LARGE = 50_000;
 /** Runs that are drawn as points. */
 const POINTS = 6_000;
 
@@ -37,21 +34,6 @@ interface PageProps {
   submission: BatchSubmission;
   table: RunTable;
   query: URLSearchParams;
-}
-
-/** After this time without a change the last ones are drawn, however few they are. */
-const QUIET_MS = 1_000;
-
-/** The version of the table that is drawn. */
-function useAge(table: RunTable): number {
-  const version = useTableVersion(table);
-  const [age, setAge] = useState(version);
-  useEffect(() => {
-    const perDrawing = table.size > LARGE ? CHANGES_PER_LARGE_DRAWING : CHANGES_PER_DRAWING;
-    const timer = window.setTimeout(() => setAge(version), version - age >= perDrawing ? 0 : QUIET_MS);
-    return () => window.clearTimeout(timer);
-  }, [table, version, age]);
-  return age;
 }
 
 export default function Explore({ progress, submission, table, query }: PageProps) {

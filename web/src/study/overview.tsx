@@ -26,7 +26,7 @@ import { WaitingForRows } from '../rounds/waiting.tsx';
 import { RareEvent } from '../rare/panel.tsx';
 import { Precisions } from './precision.tsx';
 import { Probe } from './probe.tsx';
-import { Verdicts } from './requirements/verdicts.tsx';
+import { Verdicts } from '../requirements/verdicts.tsx';
 
 interface Props {
   progress: BatchStatusResponse;

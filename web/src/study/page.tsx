@@ -30,7 +30,7 @@ const TABS = [
 /** Addresses of earlier editions. */
 const OLD_TABS: Readonly<Record<string, string>> = { plots: 'explore', study: 'overview' };
 
-const NEEDS: Readonly<Record<string, Need>> = { overview: 'states', explore: 'values' };
+const NEEDS: Readonly<Record<string, Need>> = { overview: 'states', explore: 'values', compare: 'values' };
 
 interface Props {
   batchId: string;
@@ -119,8 +119,8 @@ function tabContent(
   findings: readonly Finding[],
 ): ReactNode {
   if (progress === undefined || submission === undefined) return <Waiting what="Reading the study" />;
-  if (tab === 'compare') return <Compare progress={progress} query={query} />;
   if (table === undefined) return <Waiting what="Reading the study" />;
+  if (tab === 'compare') return <Compare progress={progress} submission={submission} table={table} query={query} />;
   if (tab === 'runs') return <StudyRuns progress={progress} submission={submission} table={table} query={query} />;
   if (tab === 'rounds') return <Rounds progress={progress} table={table} query={query} />;
   if (tab === 'explore')

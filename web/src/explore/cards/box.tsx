@@ -7,8 +7,9 @@ import { changeQuery } from '../../router.ts';
 import { VariableChoice } from '../choices.tsx';
 import { findVariable, focused, isNumber, targetVariable, thinned, type Bench, type Drawn } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { axisOf, STYLE } from './marks.ts';
-import { PlotCard, type Size, type Zoom } from './plot.tsx';
+import { axisOf, STYLE } from '../../cards/style.ts';
+import type { Size, Zoom } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 
 /** Boxes for which the card has room, and values of all of them. */
 const MOST = 12;

@@ -9,7 +9,7 @@ import { count, figure } from '../../parts/time.tsx';
 import { changeQuery } from '../../router.ts';
 import { targetVariable } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { LABEL, STYLE, TIP } from './marks.ts';
+import { LABEL, STYLE, TIP } from '../../cards/style.ts';
 import { PlotCard } from './plot.tsx';
 
 const QUANTITIES = [

@@ -6,10 +6,11 @@ import { limitsOf } from '../../../../src/domain/study/condition.ts';
 import { count, figure } from '../../parts/time.tsx';
 import { isEnded, isSelected } from '../../plots/variables.ts';
 import { isNumber, targetVariable } from '../state.ts';
-import { boundedSteps } from './distribution.ts';
+import { boundedSteps } from '../../cards/distribution.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { axisOf, LABEL, STYLE, TIP } from './marks.ts';
-import { PlotCard, type Size, type Zoom } from './plot.tsx';
+import { axisOf, LABEL, STYLE, TIP } from '../../cards/style.ts';
+import type { Size, Zoom } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 
 const CONFIDENCE = 0.95;
 

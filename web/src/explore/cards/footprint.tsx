@@ -16,10 +16,12 @@ import {
   type Polygon,
 } from './geometry.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts';
+import { axisOf, STYLE } from '../../cards/style.ts';
+import { colourScale, pointerMark, pointMarks } from './marks.ts';
 import { PairChoice } from './pair.tsx';
 import { planarOutputs, planarPair } from './planar.ts';
-import { PlotCard, type Size, type Zoom } from './plot.tsx';
+import type { Size, Zoom } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 import { pairRows, pointsNote, pointsOf } from './points.ts';
 
 const SIGMAS = [1, 2, 3] as const;

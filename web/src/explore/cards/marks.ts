@@ -1,58 +1,10 @@
-/** The axes and points that the plots of cards share. */
-import { dot, pointer, tip, type Markish, type PlotOptions, type ScaleOptions } from '@observablehq/plot';
+/** The points of runs that the plots of cards share. */
+import { dot, pointer, tip, type Markish, type PlotOptions } from '@observablehq/plot';
+import { TIP } from '../../cards/style.ts';
 import { figure } from '../../parts/time.tsx';
 import { BACKGROUND, FAILED, SELECTED, type Variable } from '../../plots/variables.ts';
 import { KINDS, RAMP, WORDS } from '../colours.ts';
 import { kindOfRow, type Drawn } from '../state.ts';
-
-/** Text and lines of all plots. */
-export const STYLE: PlotOptions = {
-  style: { color: 'var(--soft)', background: 'none', fontSize: '11px', overflow: 'visible' },
-  marginTop: 14,
-  marginRight: 16,
-  marginBottom: 42,
-  marginLeft: 62,
-};
-
-export const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)', fontSize: 11 } as const;
-
-export const LABEL = { labelAnchor: 'center', labelArrow: 'none' } as const;
-
-/** The axis of a number or of a word; `zoom`: the part that is shown. */
-export function axisOf(
-  drawn: Drawn,
-  variable: Variable,
-  zoom: readonly [number, number] | undefined,
-  ticks = 6,
-): ScaleOptions {
-  const { categories, label } = variable;
-  const { from, to, isLog } = drawn.scale(variable);
-  if (categories !== undefined) {
-    const words = categories.flatMap((word, code) => (word === '' ? [] : [code])).slice(0, 12);
-    return {
-      ...LABEL,
-      label,
-      domain: zoom ?? [from, to],
-      clamp: zoom === undefined,
-      ticks: words,
-      tickFormat: (code: number) => shortened(categories[code] ?? '', 14),
-    };
-  }
-  return {
-    ...LABEL,
-    label,
-    type: isLog ? 'log' : 'linear',
-    domain: zoom ?? (isLog ? [10 ** from, 10 ** to] : [from, to]),
-    clamp: zoom === undefined,
-    grid: true,
-    ticks,
-    tickFormat: (value: number) => figure(value),
-  };
-}
-
-/** A text for an axis that has room for so many letters. */
-export const shortened = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 /** The values of a variable; words are spread over the width of their place, since they are not numbers. */
 export function placed({ values, categories }: Variable, salt = 1): (row: number) => number {

@@ -10,8 +10,9 @@ import { KINDS } from '../colours.ts';
 import { chosenVariables, isNumber, kindOfRow, listOf, thinned, type Drawn } from '../state.ts';
 import { rankCorrelation } from '../target.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { shortened, STYLE } from './marks.ts';
-import { PlotCard, type Size } from './plot.tsx';
+import { shortened, STYLE } from '../../cards/style.ts';
+import type { Size } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 
 const SHOWN = 4;
 const MOST = 6;

@@ -9,8 +9,10 @@ import { VariablesMenu } from '../choices.tsx';
 import { KINDS } from '../colours.ts';
 import { chosenVariables, kindOfRow, listOf, type Bench } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { colourScale, STYLE } from './marks.ts';
-import { PlotCard, type Size } from './plot.tsx';
+import { STYLE } from '../../cards/style.ts';
+import { colourScale } from './marks.ts';
+import type { Size } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 
 /** Lines drawn; the failed runs are never thinned out below half of them. */
 const LINES = 300;

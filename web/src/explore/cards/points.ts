@@ -1,7 +1,7 @@
 /** The rows that a card draws as points. Pure. */
 import { count } from '../../parts/time.tsx';
 import { isEnded, isFailure, type Variable } from '../../plots/variables.ts';
-import type { Rows } from './csv.ts';
+import type { Rows } from '../../cards/csv.ts';
 import { thinned, type Bench } from '../state.ts';
 
 /** Points of one plot: each is an element of the page. */

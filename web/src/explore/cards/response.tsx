@@ -4,9 +4,11 @@ import { useCallback, useMemo } from 'react';
 import { count } from '../../parts/time.tsx';
 import { findVariable, focused, isNumber, targetVariable, type Bench } from '../state.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { axisOf, colourScale, pointerMark, pointMarks, STYLE } from './marks.ts';
+import { axisOf, STYLE } from '../../cards/style.ts';
+import { colourScale, pointerMark, pointMarks } from './marks.ts';
 import { PairChoice } from './pair.tsx';
-import { PlotCard, type Size, type Zoom } from './plot.tsx';
+import type { Size, Zoom } from '../../cards/figure.tsx';
+import { PlotCard } from './plot.tsx';
 import { medianCourse } from './running-median.ts';
 import { pairRows, pointsNote, pointsOf } from './points.ts';
 

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { Histories } from '../../histories/card.tsx';
 import { Statistics } from '../statistics.tsx';
-import { CardFrame } from './frame.tsx';
+import { CardFrame } from '../../cards/frame.tsx';
 import type { CardKind, CardProps } from './kind.ts';
 
 function HistoryCards({ bench: { progress, submission, mask, table } }: CardProps) {
@@ -29,7 +29,7 @@ export const statistics: CardKind = {
   title: 'Statistics of the outputs',
   fits: () => true,
   View: ({ bench: { progress }, onRemove }: CardProps) => (
-    <CardFrame batchId={progress.batch.id} title="Statistics" isWide onRemove={onRemove}>
+    <CardFrame title="Statistics" isWide onRemove={onRemove}>
       {() => <Statistics progress={progress} />}
     </CardFrame>
   ),

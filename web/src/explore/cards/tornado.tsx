@@ -3,7 +3,7 @@ import { barX, ruleX, text } from '@observablehq/plot';
 import { useCallback } from 'react';
 import type { Relevance } from '../target.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { LABEL, shortened, STYLE } from './marks.ts';
+import { LABEL, shortened, STYLE } from '../../cards/style.ts';
 import { PlotCard } from './plot.tsx';
 
 /** Bars for which the card has room. */

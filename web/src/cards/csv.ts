@@ -1,5 +1,5 @@
 /** The table of a card as CSV. Pure. */
-import { csvField } from '../../../../src/base/text/csv.ts';
+import { csvField } from '../../../src/base/text/csv.ts';
 
 /** The table of what a card draws. */
 export interface Rows {

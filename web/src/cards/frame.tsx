@@ -1,14 +1,12 @@
 /** The frame of a card: title, choices, full screen, files of what is drawn, removal. */
+import './cards.css';
 import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
-import { ENDPOINT } from '../../data/place.ts';
-import { CopyButton } from '../../parts/copy.tsx';
-import { Menu } from '../../parts/menu.tsx';
-import { plotAsPython } from '../python.ts';
+import { CopyButton } from '../parts/copy.tsx';
+import { Menu } from '../parts/menu.tsx';
 import type { Rows } from './csv.ts';
 import { saveCsv, savePng, saveSvg } from './export.ts';
 
 interface Props {
-  batchId: string;
   /** The name of its files. */
   title: string;
   /** True: as wide as the page. */
@@ -19,8 +17,8 @@ interface Props {
   aside?: ReactNode;
   /** The table of what is drawn. */
   rows?: (() => Rows) | undefined;
-  /** The method of the Python package that draws it, with arguments. */
-  python?: string | undefined;
+  /** A program of the Python package that draws it. */
+  python?: (() => string) | undefined;
   children: (isFull: boolean) => ReactNode;
   /** More buttons of the menu. */
   actions?: ReactNode;
@@ -39,7 +37,6 @@ function useFullScreen(element: RefObject<HTMLElement | null>): boolean {
 }
 
 export function CardFrame({
-  batchId,
   title,
   heading = title,
   isWide = false,
@@ -90,9 +87,7 @@ export function CardFrame({
               </button>
             </>
           )}
-          {python !== undefined && (
-            <CopyButton label="Copy as Python" quiet text={() => plotAsPython(ENDPOINT, batchId, python)} />
-          )}
+          {python !== undefined && <CopyButton label="Copy as Python" quiet text={python} />}
           <button type="button" className="quiet" onClick={onRemove}>
             Remove this card
           </button>

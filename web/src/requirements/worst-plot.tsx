@@ -5,13 +5,13 @@ import type {
   RequirementVerdict,
   StudyDistributions,
   StudySummary,
-} from '../../../../src/contract/types.ts';
-import { requirementClaim } from '../../../../src/analysis/wording.ts';
-import { useAnswer } from '../../data/use-answer.ts';
-import { Panel } from '../../parts/common.tsx';
-import { brief, count } from '../../parts/time.tsx';
-import { ticksOf } from '../../plots/ticks.ts';
-import { outputPlot, worstFirst, type Line, type OutputPlot } from '../../plots/requirement-plot.ts';
+} from '../../../src/contract/types.ts';
+import { requirementClaim } from '../../../src/analysis/wording.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { Panel } from '../parts/common.tsx';
+import { brief, count } from '../parts/time.tsx';
+import { ticksOf } from '../plots/ticks.ts';
+import { outputPlot, worstFirst, type Line, type OutputPlot } from '../plots/requirement-plot.ts';
 
 /** Bins of the plot: its bars are about 20 pixels wide. */
 const BINS = 40;

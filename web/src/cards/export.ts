@@ -1,6 +1,6 @@
 /** A drawn card as a file: SVG and PNG of the picture, CSV of what is drawn. */
-import { saveFile } from '../../data/download.ts';
-import { colour } from '../../theme.ts';
+import { saveFile } from '../data/download.ts';
+import { colour } from '../theme.ts';
 import { csvText, type Rows } from './csv.ts';
 
 /** Pixels of a PNG for each pixel of the page. */

@@ -7,15 +7,16 @@ import type {
   RequirementVerdict,
   StudySummary,
   StudyVerdicts,
-} from '../../../../src/contract/types.ts';
-import { requirementClaim } from '../../../../src/analysis/wording.ts';
-import { Panel } from '../../parts/common.tsx';
-import { useAnswer } from '../../data/use-answer.ts';
-import { count, share } from '../../parts/time.tsx';
-import { RequirementCourse } from '../../plots/requirement-course.tsx';
+} from '../../../src/contract/types.ts';
+import { requirementClaim } from '../../../src/analysis/wording.ts';
+import { Panel } from '../parts/common.tsx';
+import { useAnswer } from '../data/use-answer.ts';
+import { count, share } from '../parts/time.tsx';
+import { RequirementCourse } from '../plots/requirement-course.tsx';
 import { shareAxis, type ShareAxis } from './axis.ts';
+import { Bounds, ShareLabels } from './bounds.tsx';
 import { WithWorstPlot } from './worst-plot.tsx';
-import { verdictWord } from '../../../../src/analysis/requirements/sentence.ts';
+import { verdictWord } from '../../../src/analysis/requirements/sentence.ts';
 
 interface Props {
   progress: BatchStatusResponse;
@@ -59,7 +60,11 @@ export function Verdicts({ progress, submission, summary }: Props) {
               judged={judged?.requirements.find(({ name }) => name === it.name)}
             />
           ))}
-          {latest.current.length > 0 && <AxisLabels axis={axis} />}
+          {latest.current.length > 0 && (
+            <div className="verdict axis-labels" aria-hidden="true">
+              <ShareLabels axis={axis} />
+            </div>
+          )}
           {messages.map((it) => (
             <p key={it} className="small soft note">
               {it}
@@ -124,52 +129,6 @@ function hintOf(it: RequirementVerdict): string {
   if (it.needed_clean_runs !== null) return `Passing runs still needed: ${count(it.needed_clean_runs)}`;
   if (it.more_clean_runs !== null) return `Further passing runs: ${count(it.more_clean_runs)}`;
   return `${count(it.passed)} of ${count(it.judged)} passed`;
-}
-
-const WIDTH = 200;
-
-/** The place of a share within a bar. */
-const xOn = (axis: ShareAxis, value: number): number => 4 + axis.placeOf(value) * (WIDTH - 8);
-
-/** The bounds and the estimate against the required probability, on the axis of all requirements. */
-function Bounds({ of: it, axis }: { of: RequirementVerdict; axis: ShareAxis }) {
-  const x = (value: number): number => xOn(axis, value);
-  return (
-    <svg
-      className="bounds-bar"
-      viewBox={`0 0 ${WIDTH} 24`}
-      role="img"
-      aria-label={`lower bound ${share(it.lower)}, upper bound ${share(it.upper)}, required ${share(it.probability)}`}
-    >
-      <title>{`bounds ${share(it.lower)} to ${share(it.upper)} at ${share(it.confidence)} confidence; required ${share(it.probability)}`}</title>
-      <line className="axis" x1="4" x2={WIDTH - 4} y1="12" y2="12" />
-      {axis.ticks.map((tick) => (
-        <line key={tick} className="axis tick" x1={x(tick)} x2={x(tick)} y1="7" y2="17" />
-      ))}
-      <line className="range" x1={x(it.lower)} x2={x(it.upper)} y1="12" y2="12" />
-      <line className="required" x1={x(it.probability)} x2={x(it.probability)} y1="3" y2="21" />
-      {it.estimate !== null && <circle cx={x(it.estimate)} cy="12" r="4" />}
-    </svg>
-  );
-}
-
-/** The labels of the axis, below the bars of all requirements. */
-function AxisLabels({ axis }: { axis: ShareAxis }) {
-  return (
-    <div className="verdict axis-labels" aria-hidden="true">
-      <svg className="bounds-bar" viewBox={`0 0 ${WIDTH} 16`}>
-        {axis.ticks.map((tick) => {
-          const x = xOn(axis, tick);
-          const anchor = x > WIDTH - 20 ? 'end' : x < 20 ? 'start' : 'middle';
-          return (
-            <text key={tick} x={x} y="12" textAnchor={anchor}>
-              {share(tick)}
-            </text>
-          );
-        })}
-      </svg>
-    </div>
-  );
 }
 
 function Limit({

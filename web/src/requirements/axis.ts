@@ -1,6 +1,6 @@
 /** One axis of shares for the bars of all requirements of a study, so that they can be compared. Pure. */
-import type { RequirementVerdict } from '../../../../src/contract/types.ts';
-import { ticksOf } from '../../plots/ticks.ts';
+import type { RequirementVerdict } from '../../../src/contract/types.ts';
+import { ticksOf } from '../plots/ticks.ts';
 
 type Judged = Pick<RequirementVerdict, 'lower' | 'upper' | 'probability' | 'estimate'>;
 
