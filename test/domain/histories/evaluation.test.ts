@@ -20,7 +20,11 @@ const copied = ({ times: at, variables, values }: OrderedValues): OrderedValues 
   values: values.slice(),
 });
 
-function evaluated(study: Study, arrivals: readonly Arrival[], held?: number): Evaluated & { late: number } {
+function evaluated(
+  study: Study,
+  arrivals: readonly Arrival[],
+  held?: number,
+): Evaluated & { late: Map<string, number> } {
   const kept: OrderedValues[] = [];
   const evaluation = new RunEvaluation(planOf(study), (ordered) => kept.push(copied(ordered)), held);
   for (const { variable, time, value } of arrivals) {
@@ -108,7 +112,7 @@ describe('domain/histories/stream', () => {
         const value = derivedOf(arrivals, output);
         expectClose(found.derived.get('d') ?? NaN, value, 'derived');
         expect(found.missing.has('d')).to.equal(Number.isNaN(value));
-        expect(found.late).to.equal(0);
+        expect(found.late.size).to.equal(0);
       }),
       { numRuns: times(1000) },
     );
@@ -145,16 +149,16 @@ describe('domain/histories/stream', () => {
         );
         const latest = new Map<string, number>();
         for (const { variable: of, time, value } of arrivals) {
-          const before = buffer.late;
+          const before = buffer.late[of];
           buffer.add(of, time, value);
-          if (buffer.late === before) latest.set(`${time} ${of}`, value);
+          if (buffer.late[of] === before) latest.set(`${time} ${of}`, value);
         }
         buffer.finish();
         expect(lasts).to.equal(1);
         for (const [index, it] of passed.entries()) expect(it.time).to.be.at.least(passed[index - 1]?.time ?? 0);
         expect(new Map(passed.map((it) => [`${it.time} ${it.variable}`, it.value]))).to.deep.equal(latest);
         expect(passed).to.have.length(latest.size);
-        if (arrivals.length <= held) expect(buffer.late).to.equal(0);
+        if (arrivals.length <= held) expect([...buffer.late]).to.deep.equal([0, 0, 0]);
       }),
     );
   });
@@ -166,8 +170,26 @@ describe('domain/histories/stream', () => {
       [...sorted, { variable: 'a', time: 2.5, value: -1 }],
       5,
     );
-    expect(found.late).to.equal(1);
+    expect([...found.late]).to.deep.equal([['a', 1]]);
     expect(found.derived.get('d')).to.equal(0);
+  });
+
+  it('says of a variable of which every sample came too late that it did, and not that none arrived', () => {
+    const sorted = Array.from({ length: 30 }, (_, time) => ({ variable: 'a', time, value: time }));
+    const late = [1, 2, 3].map((time) => ({ variable: 'b', time, value: time }));
+    const found = evaluated(
+      {
+        histories: ['a', 'b'].map((it) => ({ variable: it, at: { points: [2] } })),
+        derived: [{ name: 'd', take: 'max', telemetry: 'b' }],
+      },
+      [...sorted, ...late],
+      5,
+    );
+    const reason = 'no sample of "b" arrived in time: 3 came too late';
+    expect([...found.late]).to.deep.equal([['b', 3]]);
+    expect([...found.missing]).to.deep.equal([['d', reason]]);
+    expect([...found.empty]).to.deep.equal([['b', reason]]);
+    expect([...found.histories.get('a')!]).to.deep.equal([2]);
   });
 
   describe('of a throw without drag', () => {

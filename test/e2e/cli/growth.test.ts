@@ -114,7 +114,7 @@ describe('cli: studies that grow', () => {
     await writeFile(file, 'name: high\nderived:\n  - { name: peak, take: max, telemetry: z }\n');
     const started = await simbatch(['extract', first, '--derived', file, '--where', 'outputs.miss >= 1', ...endpoint]);
     expect(started.stdout, started.stderr).to.match(/^high of 2 runs of \S+ submitted as study \S+\n$/);
-    expect(started.stderr).to.match(/warning: .*at most 10 samples per second/);
+    expect(started.stderr).to.match(/^warning: the study has stored at most 10 samples per second/m);
     await executed((run) => (run === 2 ? undefined : { peak: 7 }));
     const { stdout } = await simbatch(['extract', first, ...endpoint]);
     expect(stdout)

@@ -22,6 +22,13 @@ const measures = {
     run.close();
     run.result({ dropped: run.droppedSamples });
   },
+  // Every sample of `b` is older than the 32,768 values of `a` before it.
+  late() {
+    for (let i = 0; i < 70_000; i += 1) run.telemetry({ a: i }, { t: 100 + i / 1000 });
+    for (let i = 0; i < 10; i += 1) run.telemetry({ b: i }, { t: i });
+    run.close();
+    run.result({ sent: 70_010 });
+  },
   // Reports that everything was sent, and continues for ever.
   forever() {
     for (let i = 0; i < count; i += 1) run.telemetry({ a: i }, { t: i / 1000 });

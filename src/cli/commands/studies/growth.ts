@@ -169,7 +169,8 @@ export async function create(
   const { answer, lines } = await ask(client, batchId, {
     idempotencyKey: flags.idempotencyKey ?? randomUuid(systemClock),
   });
-  for (const { pointer, detail } of answer.warnings ?? []) note(`warning: ${printable(pointer)}: ${printable(detail)}`);
+  for (const { pointer, detail } of answer.warnings ?? [])
+    note(`warning: ${pointer === '' ? '' : `${printable(pointer)}: `}${printable(detail)}`);
   await reportCreated(client, { answer, lines }, flags);
 }
 

@@ -48,9 +48,12 @@ export class RunEvaluation {
     this.#first = new FirstReading(plan, keep, held);
   }
 
-  /** Values that arrived too late to be put in order, and are in nothing that is computed. */
-  get late(): number {
-    return this.#first.late;
+  /** By the name of a variable: values that arrived too late to be put in order, and are in nothing that is computed. */
+  get late(): Map<string, number> {
+    const counts = this.#first.late;
+    return new Map(
+      this.plan.variables.map((name, at) => [name, counts[at]!] as const).filter(([, count]) => count > 0),
+    );
   }
 
   /** Notes that a sample has arrived, of any variables; before its values are added. `time`: seconds of telemetry time. */

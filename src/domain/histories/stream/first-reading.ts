@@ -47,8 +47,8 @@ export class FirstReading {
     for (const { origin } of plan.histories) if (origin !== undefined) this.#prepareEvent(origin);
   }
 
-  /** Values that arrived too late to be put in order, and are in nothing that is computed. */
-  get late(): number {
+  /** By variable: values that arrived too late to be put in order, and are in nothing that is computed. */
+  get late(): Float64Array {
     return this.#buffer.late;
   }
 
@@ -91,6 +91,8 @@ export class FirstReading {
     const variable = variables.find((it) => Number.isNaN(this.#samples.times[it]));
     if (variable === undefined) return undefined;
     const name = JSON.stringify(this.#plan.variables[variable]);
+    const late = this.late[variable]!;
+    if (late > 0) return `no sample of ${name} arrived in time: ${late} came too late`;
     return this.#notNumbers[variable]! > 0 ? `every sample of ${name} is NaN` : `no sample of ${name} arrived`;
   }
 

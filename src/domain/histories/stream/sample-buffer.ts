@@ -18,8 +18,8 @@ const FIRST_CAPACITY = 256;
  * the same time the last arrival counts. Memory: 18 bytes for each value of twice the buffer, and less for short runs.
  */
 export class SampleBuffer {
-  /** Values that arrived too late to be put in order. */
-  late = 0;
+  /** By variable: values that arrived too late to be put in order. */
+  readonly late: Float64Array;
   readonly #pass: (ordered: OrderedValues, isLast: boolean) => void;
   readonly #held: number;
   readonly #capacity: number;
@@ -40,6 +40,7 @@ export class SampleBuffer {
     pass: (ordered: OrderedValues, isLast: boolean) => void,
     held: number = REORDERED_VALUES,
   ) {
+    this.late = new Float64Array(variables);
     this.#pass = pass;
     this.#held = Math.max(held, variables);
     this.#capacity = 2 * this.#held;
@@ -55,7 +56,7 @@ export class SampleBuffer {
   add(variable: number, time: number, value: number): void {
     if (this.#count === this.#times.length) this.#makeRoom();
     if (time <= this.#passedTime) {
-      this.late++;
+      this.late[variable]!++;
       return;
     }
     if (this.#count > 0 && time < this.#times[this.#count - 1]!) this.#isSorted = false;

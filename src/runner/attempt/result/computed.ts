@@ -14,6 +14,8 @@ import type { ExecutionPlan } from '../execution-site.ts';
 /** A second reading of samples ends by itself after this long; what needs it is missing then, with the reason. */
 const READING_MS = 60_000;
 const DEADLINE_MS = 75_000;
+/** Variables that a note names. */
+const NAMED = 5;
 
 export interface Computed {
   members: Pick<ReportedResult, 'histories' | 'derived_missing'>;
@@ -92,14 +94,21 @@ function membersOf(histories: ReadonlyMap<string, Float64Array>): Pick<ReportedR
   return { histories: Object.fromEntries([...histories].map(([name, values]) => [name, encodeHistory(values)])) };
 }
 
-function notesOf({ empty, late }: Evaluated & { late: number }, given: ReadonlyMap<string, unknown>): string[] {
+function notesOf(
+  { empty, late }: Evaluated & { late: ReadonlyMap<string, number> },
+  given: ReadonlyMap<string, unknown>,
+): string[] {
   const notes = [...empty]
     .filter(([name]) => !given.has(name))
     .map(([name, why]) => `the history ${JSON.stringify(name)} has no value: ${why}`);
-  if (late > 0)
+  if (late.size > 0) {
+    const values = [...late.values()].reduce((sum, it) => sum + it, 0);
+    const named = [...late.keys()].slice(0, NAMED).map((it) => JSON.stringify(it));
+    const others = late.size > NAMED ? ` and ${late.size - NAMED} more variables` : '';
     notes.push(
-      `${late} telemetry values came too late to be put in the order of their times: histories and derived outputs are without them`,
+      `${values} telemetry values of ${named.join(', ')}${others} came too late to be put in the order of their times: histories and derived outputs are without them`,
     );
+  }
   return notes;
 }
 

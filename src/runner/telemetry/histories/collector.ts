@@ -63,8 +63,8 @@ export class HistoryCollector {
     await this.#kept.close();
   }
 
-  /** Histories and derived outputs; once, after `complete`. `late`: values that arrived too late to be put in order. */
-  evaluate(values: RunValues): Evaluated & { late: number } {
+  /** Histories and derived outputs; once, after `complete`. `late`: by variable, values that arrived too late to be put in order. */
+  evaluate(values: RunValues): Evaluated & { late: Map<string, number> } {
     return { ...this.#evaluation.evaluate(values, this.#kept.fault), late: this.#evaluation.late };
   }
 }

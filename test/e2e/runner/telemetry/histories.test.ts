@@ -185,6 +185,20 @@ describe('runner: histories and derived outputs', () => {
     expect(fake.registrations[0]?.capabilities.features).to.deep.equal(['histories', 'extraction', 'scenarios']);
   });
 
+  it('samples that came too late are counted by variable in the result, which completes', async () => {
+    start(join(SIMULATIONS, 'measured.mjs'));
+    const histories = ['a', 'b'].map((variable): HistoryConfig => ({ variable, at: { points: [5, 101] } }));
+    const end = await ended({ environment: { MEASURE: 'late' }, declared: { histories } });
+    expect(end.type, JSON.stringify(end)).to.equal('complete');
+    expect(valuesOf(end.result, 'a')).to.deep.equal([NaN, 1000]);
+    expect(valuesOf(end.result, 'b')).to.deep.equal([NaN, NaN]);
+    expect(end.result?.telemetry).to.deep.include({ samples: 70_010, lost: 0 });
+    expect(end.result?.metadata?.['simbatch_notes']).to.deep.equal([
+      'the history "b" has no value: no sample of "b" arrived in time: 10 came too late',
+      '10 telemetry values of "b" came too late to be put in the order of their times: histories and derived outputs are without them',
+    ]);
+  });
+
   it('a flood with 32 histories in bounded memory: nothing is lost, and other runs are not held up', async () => {
     const runner = start(join(SIMULATIONS, 'measured.mjs'));
     const histories = Array.from({ length: 32 }, (_, index): HistoryConfig => ({
