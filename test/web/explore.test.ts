@@ -224,8 +224,46 @@ describe('web/explore/cards', () => {
       expect(width).to.equal(20);
       expect(median).to.be.within(2 * x - 6, 2 * x + 12);
     }
+    // Each window has the median that sorting gives, of even and of odd widths.
+    for (const size of [220, 231]) {
+      const [x, y] = [0.37, 0.71].map((step) => Float64Array.from({ length: size }, (_, at) => (at * step) % 1));
+      const order = [...x!.keys()].toSorted((a, b) => x![a]! - x![b]!);
+      const course = medianCourse(x!, y!);
+      const [width, last] = [course[0]![2], size - course[0]![2]];
+      const middle = (values: number[]): number =>
+        ((values.toSorted((a, b) => a - b)[Math.floor((width - 1) / 2)] ?? 0) +
+          (values.toSorted((a, b) => a - b)[Math.ceil((width - 1) / 2)] ?? 0)) /
+        2;
+      for (const [at, [, median]] of course.entries()) {
+        const from = Math.round((last * at) / (course.length - 1));
+        expect(median).to.be.closeTo(middle(order.slice(from, from + width).map((row) => y![row]!)), 1e-12);
+      }
+    }
     expect(medianCourse(across, up, new Uint8Array(200))).to.deep.equal([]);
     expect(medianCourse(across.subarray(0, 21), up.subarray(0, 21))).to.deep.equal([]);
+  });
+
+  it('a box has the quartiles, the ends of its lines, and the values beyond them, some of many', async () => {
+    const { boxOf } = await load<{
+      boxOf: (values: Float64Array, most: number) => Record<string, number> & { beyond: Float64Array };
+    }>('cards/box-of.ts');
+    const { beyond, ...rest } = boxOf(Float64Array.of(100, 1, 2, 3, 4, 5, 6, 7, 8, 9, -50, 101), 2);
+    // The lines reach from -5.5 to 16.5.
+    expect(rest).to.deep.equal({ n: 12, low: 1, high: 9, q1: 2.75, median: 5.5, q3: 8.25, outside: 3 });
+    expect([...beyond]).to.deep.equal([-50, 101]);
+    expect([...boxOf(Float64Array.of(100, 1, 2, 3, 4, 5, 6, 7, 8, 9, -50, 101), 3).beyond]).to.deep.equal([
+      -50, 100, 101,
+    ]);
+    expect(boxOf(Float64Array.of(7), 5)).to.deep.equal({
+      n: 1,
+      low: 7,
+      high: 7,
+      q1: 7,
+      median: 7,
+      q3: 7,
+      outside: 0,
+      beyond: new Float64Array(),
+    });
   });
 
   it('a CSV file holds no formula, and quotes what needs it', async () => {

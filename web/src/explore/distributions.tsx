@@ -2,7 +2,6 @@
 import { PlotCaption } from '../plots/caption.tsx';
 import { useMemo } from 'react';
 import { count, figure } from '../parts/time.tsx';
-import { histogramOf } from '../plots/bins.ts';
 import { HistogramPlot } from '../plots/histogram.tsx';
 import { isEnded, isFailure, readRanges, type Variable } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
@@ -27,9 +26,8 @@ type OneProps = Props & { range: readonly [number, number] | undefined };
 
 function OfNumbers({ variable, bench, range }: OneProps) {
   const { values, key, label } = variable;
-  const { status, mask, select } = bench;
-  const isLog = bench.isLog(key);
-  const histogram = useMemo(() => histogramOf(values, status, mask, isLog), [values, status, mask, isLog]);
+  const { drawn, select } = bench;
+  const histogram = useMemo(() => drawn.histogram(variable), [drawn, variable]);
   const canLog = useMemo(() => values.every((it) => !(it <= 0)), [values]);
   if (histogram === undefined) return null;
   return (

@@ -5,6 +5,7 @@ import type { RunTable } from '../data/run-table.ts';
 import { useAge } from '../data/use-age.ts';
 import { useTableLayout } from '../data/use-batch.ts';
 import { Empty } from '../parts/common.tsx';
+import { histogramOf, type Histogram } from '../plots/bins.ts';
 import { scaleOf, type Scale } from '../plots/scale.ts';
 import {
   readRanges,
@@ -37,8 +38,8 @@ interface PageProps {
 }
 
 export default function Explore({ progress, submission, table, query }: PageProps) {
-  const age = useDeferredValue(useAge(table));
-  const layout = useTableLayout(table);
+  const age = useAge(table);
+  const layout = useDeferredValue(useTableLayout(table));
   const text = query.get('select');
   const ranges = useMemo(() => readRanges(text), [text]);
   const varying = useMemo(() => variablesOf(table).filter(varies), [table, age, layout]);
@@ -61,6 +62,7 @@ export default function Explore({ progress, submission, table, query }: PageProp
   const drawn = useMemo((): Drawn => {
     const logged = new Set(listOf(logs));
     const scales = new Map<Variable, Scale>();
+    const histograms = new Map<Variable, Histogram | undefined>();
     return {
       table,
       status,
@@ -72,6 +74,11 @@ export default function Explore({ progress, submission, table, query }: PageProp
         const known = scales.get(variable) ?? scaleOf(variable, logged.has(variable.key));
         scales.set(variable, known);
         return known;
+      },
+      histogram: (variable) => {
+        if (!histograms.has(variable))
+          histograms.set(variable, histogramOf(variable.values, status, mask, logged.has(variable.key)));
+        return histograms.get(variable);
       },
     };
   }, [table, status, mask, colouring, sample, logs]);

@@ -1,6 +1,5 @@
 /** The variables of a study, by their relevance to the target: a small histogram, the unit, and a bar with the noise floor. */
 import { useMemo } from 'react';
-import { histogramOf } from '../plots/bins.ts';
 import { unitsIn, type Variable } from '../plots/variables.ts';
 import { changeQuery } from '../router.ts';
 import { OneDistribution } from './distributions.tsx';
@@ -73,16 +72,10 @@ const WIDTH = 56;
 const HEIGHT = 16;
 
 /** The distribution in a few pixels. */
-function Sketch({
-  bench: { status, mask, isLog },
-  variable: { values, key, categories },
-}: {
-  bench: Bench;
-  variable: Variable;
-}) {
-  const log = isLog(key);
+function Sketch({ bench: { drawn }, variable }: { bench: Bench; variable: Variable }) {
+  const { categories } = variable;
   const path = useMemo(() => {
-    const counts = categories === undefined ? histogramOf(values, status, mask, log)?.all : undefined;
+    const counts = variable.categories === undefined ? drawn.histogram(variable)?.all : undefined;
     if (counts === undefined) return '';
     const top = Math.max(1, ...counts);
     const wide = WIDTH / counts.length;
@@ -91,7 +84,7 @@ function Sketch({
         ? ''
         : `M${(at * wide).toFixed(1)},${HEIGHT}v${((-it / top) * HEIGHT).toFixed(1)}h${wide.toFixed(1)}V${HEIGHT}z`,
     ).join('');
-  }, [values, status, mask, log, categories]);
+  }, [drawn, variable]);
   if (categories !== undefined)
     return <span className="small soft nowrap">{categories.filter((it) => it !== '').length} values</span>;
   return (

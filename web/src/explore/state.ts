@@ -1,6 +1,7 @@
 /** State that the cards of a study share: its runs, the selection, the target, log axes and colours. */
 import type { BatchStatusResponse, BatchSubmission } from '../../../src/contract/types.ts';
 import type { RunTable } from '../data/run-table.ts';
+import type { Histogram } from '../plots/bins.ts';
 import type { Scale } from '../plots/scale.ts';
 import { isSelected, kindOf, type Variable } from '../plots/variables.ts';
 import type { Relevance, Target } from './target.ts';
@@ -16,6 +17,8 @@ export interface Drawn {
   isLog: (key: string) => boolean;
   /** The scale of a variable, computed once. */
   scale: (variable: Variable) => Scale;
+  /** The histogram of a number over all runs, computed once; undefined without values. */
+  histogram: (variable: Variable) => Histogram | undefined;
   /** The runs to draw as points, ascending; failed ones are not thinned out. */
   sample: Uint32Array;
 }

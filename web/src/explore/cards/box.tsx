@@ -1,44 +1,46 @@
 /** The target by the categories of a text or boolean, such as a scenario, or by quarters of a number. */
-import { boxX } from '@observablehq/plot';
+import { barX, dot, ruleY, tickX } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
 import { brief } from '../../parts/time.tsx';
 import { isSelected, type Variable } from '../../plots/variables.ts';
 import { changeQuery } from '../../router.ts';
 import { VariableChoice } from '../choices.tsx';
-import { findVariable, focused, isNumber, targetVariable, thinned, type Bench, type Drawn } from '../state.ts';
+import { findVariable, focused, isNumber, targetVariable, type Bench, type Drawn } from '../state.ts';
+import { boxOf } from './box-of.ts';
 import type { CardKind, CardProps } from './kind.ts';
 import { axisOf, STYLE } from '../../cards/style.ts';
 import type { Size, Zoom } from '../../cards/figure.tsx';
 import { PlotCard } from './plot.tsx';
 
-/** Boxes for which the card has room, and values of all of them. */
+/** Boxes for which the card has room, and the points beyond the lines of one. */
 const MOST = 12;
-const VALUES = 20_000;
+const MOST_BEYOND = 200;
 
 function Boxes({ bench, onRemove }: CardProps) {
   const up = targetVariable(bench)!;
   const by = groupedBy(bench, up)!;
   const { drawn } = bench;
-  const { boxes, values, more } = useMemo(() => grouped(drawn, by, up), [drawn, by, up]);
+  const { boxes, more } = useMemo(() => grouped(drawn, by, up), [drawn, by, up]);
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
       ...STYLE,
       marginLeft: 130,
       marginTop: 6,
       x: axisOf(drawn, up, zoom.x),
-      y: { label: null, domain: boxes },
+      y: { label: null, domain: boxes.map(({ name }) => name), type: 'band' as const, padding: 0.2 },
       marks: [
-        boxX(values, {
-          x: 'value',
-          y: 'box',
-          fill: 'var(--claimed)',
-          stroke: 'var(--text)',
-          r: 1.5,
-        }),
+        ruleY(boxes, { y: 'name', x1: 'low', x2: 'high', stroke: 'var(--text)' }),
+        barX(boxes, { y: 'name', x1: 'q1', x2: 'q3', fill: 'var(--claimed)', stroke: 'var(--text)', strokeWidth: 0.8 }),
+        tickX(boxes, { y: 'name', x: 'median', stroke: 'var(--text)', strokeWidth: 2 }),
+        dot(
+          boxes.flatMap(({ name, beyond }) => Array.from(beyond, (value) => ({ name, value }))),
+          { y: 'name', x: 'value', r: 1.5, stroke: 'var(--text)' },
+        ),
       ],
     }),
-    [drawn, up, values],
+    [drawn, up, boxes],
   );
+  const isThinned = boxes.some((it) => it.beyond.length < it.outside);
   return (
     <PlotCard
       bench={bench}
@@ -52,9 +54,12 @@ function Boxes({ bench, onRemove }: CardProps) {
           onChange={(key) => changeQuery({ by: key })}
         />
       }
-      note={`Boxes: quartiles; lines: up to 1.5 times their distance; points beyond it.${more > 0 ? ` ${more} more categories are not drawn.` : ''}`}
-      draw={values.length === 0 ? undefined : draw}
-      rows={() => ({ columns: [by.label, up.label], rows: values.map(({ box, value }) => [box, value]) })}
+      note={`Boxes: quartiles; lines: up to 1.5 times their distance; points beyond it${isThinned ? `, at most ${MOST_BEYOND} of a box` : ''}.${more > 0 ? ` ${more} more categories are not drawn.` : ''}`}
+      draw={boxes.length === 0 ? undefined : draw}
+      rows={() => ({
+        columns: [by.label, 'runs', 'low', 'q1', 'median', 'q3', 'high', 'beyond'],
+        rows: boxes.map((it) => [it.name, it.n, it.low, it.q1, it.median, it.q3, it.high, it.outside]),
+      })}
       python={`box(${JSON.stringify(up.name)}, ${JSON.stringify(by.name)})`}
       brush={{ x: up }}
       onRemove={onRemove}
@@ -74,11 +79,12 @@ function grouped({ mask }: Drawn, by: Variable, up: Variable) {
     (row) => isSelected(mask, row) && Number.isFinite(by.values[row]) && Number.isFinite(up.values[row]),
   );
   const { names, nameOf } = isNumber(by) ? quartersOf(by, rows) : wordsOf(by, rows);
-  const shown = new Set(names.slice(0, MOST));
-  const values = Array.from(thinned(rows, VALUES), (row) => ({ box: nameOf(row), value: up.values[row]! })).filter(
-    ({ box }) => shown.has(box),
-  );
-  return { boxes: [...shown], values, more: names.length - shown.size };
+  const values = new Map(names.slice(0, MOST).map((name) => [name, [] as number[]]));
+  for (const row of rows) values.get(nameOf(row))?.push(up.values[row]!);
+  const boxes = [...values]
+    .filter(([, all]) => all.length > 0)
+    .map(([name, all]) => ({ name, ...boxOf(Float64Array.from(all), MOST_BEYOND) }));
+  return { boxes, more: names.length - values.size };
 }
 
 /** The groups in the order in which they are drawn, and that of a row. */
@@ -87,7 +93,12 @@ interface Groups {
   nameOf: (row: number) => string;
 }
 
-/** The quarters of a number that have a row; equal ones are one. */
+interface Quarter {
+  end: number;
+  name: string;
+}
+
+/** The quarters of a number; equal ones are one. */
 function quartersOf({ values }: Variable, rows: Uint32Array): Groups {
   const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
   const at = (quarter: number): number => sorted[Math.round((quarter / 4) * (sorted.length - 1))] ?? 0;
@@ -95,9 +106,12 @@ function quartersOf({ values }: Variable, rows: Uint32Array): Groups {
     end: at(quarter + 1),
     name: `${brief(at(quarter))} to ${brief(at(quarter + 1))}`,
   }));
-  const nameOf = (row: number): string => (quarters.find(({ end }) => values[row]! <= end) ?? quarters[3]!).name;
-  const used = new Set(Array.from(rows, nameOf));
-  return { names: quarters.map(({ name }) => name).filter((it) => used.has(it)), nameOf };
+  const [first, second, third, fourth] = quarters as [Quarter, Quarter, Quarter, Quarter];
+  const nameOf = (row: number): string => {
+    const value = values[row]!;
+    return (value <= first.end ? first : value <= second.end ? second : value <= third.end ? third : fourth).name;
+  };
+  return { names: [...new Set(quarters.map(({ name }) => name))], nameOf };
 }
 
 /** The words of a text or boolean, the most frequent first. */

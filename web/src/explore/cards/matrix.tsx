@@ -1,7 +1,6 @@
 /** The matrix of all pairs of some variables: points below the diagonal, histograms on it, rank correlations above. */
 import { dot, rectY, text } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
-import { histogramOf } from '../../plots/bins.ts';
 import { BACKGROUND, FAILED, type Variable } from '../../plots/variables.ts';
 import { figure } from '../../parts/time.tsx';
 import { changeQuery } from '../../router.ts';
@@ -128,7 +127,7 @@ function fieldsOf(drawn: Drawn, shown: readonly Variable[], rows: Uint32Array) {
   const bars: (Place & { x1: number; x2: number; y2: number })[] = [];
   const correlations: (Place & { text: string; title: string })[] = [];
   for (const [i, across] of shown.entries()) {
-    const found = histogramOf(across.values, drawn.status, drawn.mask, drawn.isLog(across.key));
+    const found = drawn.histogram(across);
     const counts = found?.selected ?? new Uint32Array();
     const top = Math.max(1, ...counts);
     for (const [bin, value] of counts.entries())
