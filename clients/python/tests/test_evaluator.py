@@ -156,6 +156,12 @@ def test_a_study_is_made_under_the_key_that_every_program_uses(fake, capsys):
     assert submission["config"]["dispersions"] == {"x": {"distribution": {"type": "chosen"}, "units": ""}}
 
 
+def test_a_study_that_another_program_makes_between_two_looks_is_used_and_no_second_one_is_made(fake):
+    fake.answers = [answer(200, []), answer(200, [open_batch("theirs")]), answer(200, [open_batch("theirs")]), done(1.5)]
+    assert evaluator_at(fake)([[1.0]]).tolist() == [[1.5]]
+    assert ("POST", "/jobs") not in sent(fake) and sent(fake)[-1] == ("POST", "/batches/theirs/evaluate")
+
+
 def test_another_study_takes_the_points_when_one_is_closed_gone_or_full(fake):
     lists = [answer(200, [open_batch(name)]) for name in ("a", "b", "c", "d")]
     fake.answers = [

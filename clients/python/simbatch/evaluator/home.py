@@ -87,7 +87,13 @@ class Home:
 
     def _made(self) -> Batch:
         """A new study; that of another program, where both make one at once."""
-        count = sum(len(page) for page in self._connection.transport.pages("/batches", {"label": self._label}))
+        known = [one for page in self._connection.transport.pages("/batches", {"label": self._label}) for one in page]
+        # A study that another program has made since the first look is not an ended one: its successor would be made.
+        if any(one["status"] in ("Pending", "Running") and "budget" in one and not one.get("closed") for one in known):
+            found = self._open()
+            if found is not None:
+                return found
+        count = len(known)
         for key in (f"evaluator-{self.identity}-{count}", f"evaluator-{self.identity}-{os.urandom(8).hex()}"):
             self._submit(key)
             found = self._open()
