@@ -84,7 +84,7 @@ if (folder === undefined) {
     { ...light, name: 'overview', address: pages['overview']! },
     { ...light, name: 'explore', address: pages['explore']!, theme: 'dark', height: 1_000 },
     { ...light, name: 'runs', address: pages['runs']!, height: 620 },
-    { ...light, name: 'compare', address: pages['compare']!, height: 760 },
+    { ...light, name: 'compare', address: pages['compare']!, height: 1_480 },
     { ...light, name: 'run', address: pages['run']! },
     { ...light, name: 'telemetry', address: pages['telemetry']!, height: 760 },
     { ...light, name: 'pool', address: pages['pool']!, theme: 'dark' },

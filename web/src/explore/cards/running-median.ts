@@ -17,22 +17,24 @@ export function medianCourse(
   up: Float64Array,
   mask: Uint8Array | undefined,
 ): [across: number, median: number, width: number][] {
-  const order = ascendingOrder(across);
-  const rows = order.filter((row) => isSelected(mask, row) && Number.isFinite(across[row]) && Number.isFinite(up[row]));
+  const rows = ascendingOrder(across).filter(
+    (row) => isSelected(mask, row) && Number.isFinite(across[row]) && Number.isFinite(up[row]),
+  );
   if (rows.length < 2 * LEAST) return [];
   const width = Math.max(LEAST, Math.floor(rows.length / 10));
   const last = rows.length - width;
-  const [x, y] = [new Float64Array(width), new Float64Array(width)];
+  const [xs, ys] = [across, up].map((values) => columnOf(values, rows)) as [Float64Array, Float64Array];
   return Array.from({ length: Math.min(POINTS, last + 1) }, (_, at) => {
     const from = Math.round((last * at) / Math.max(1, Math.min(POINTS, last + 1) - 1));
-    for (let place = 0; place < width; place += 1) {
-      const row = rows[from + place]!;
-      x[place] = across[row]!;
-      y[place] = up[row]!;
-    }
-    // The window is in the order of `across`.
-    return [sortedQuantile(x, 0.5), medianOf(y), width];
+    return [sortedQuantile(xs.subarray(from, from + width), 0.5), medianOf(ys.slice(from, from + width)), width];
   });
+}
+
+/** The values of these rows, in their order. */
+function columnOf(values: Float64Array, rows: Uint32Array): Float64Array {
+  const column = new Float64Array(rows.length);
+  for (let at = 0; at < rows.length; at += 1) column[at] = values[rows[at]!]!;
+  return column;
 }
 
 /** The median, by which the values are reordered: sixty windows of a tenth of all runs would take too long to sort. */
