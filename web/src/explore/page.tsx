@@ -61,26 +61,24 @@ export default function Explore({ progress, submission, table, query }: PageProp
   // Without the progress and the address: nothing is drawn again when they change.
   const drawn = useMemo((): Drawn => {
     const logged = new Set(listOf(logs));
+    const isLog = (key: string): boolean => logged.has(key);
     const scales = new Map<Variable, Scale>();
     const histograms = new Map<Variable, Histogram | undefined>();
-    return {
-      table,
-      status,
-      mask,
-      colouring,
-      sample,
-      isLog: (key) => logged.has(key),
-      scale: (variable) => {
-        const known = scales.get(variable) ?? scaleOf(variable, logged.has(variable.key));
-        scales.set(variable, known);
-        return known;
-      },
-      histogram: (variable) => {
-        if (!histograms.has(variable))
-          histograms.set(variable, histogramOf(variable.values, status, mask, logged.has(variable.key)));
-        return histograms.get(variable);
-      },
+    const histogram = (variable: Variable): Histogram | undefined => {
+      if (!histograms.has(variable))
+        histograms.set(variable, histogramOf(variable.values, status, mask, isLog(variable.key)));
+      return histograms.get(variable);
     };
+    const scale = (variable: Variable): Scale => {
+      const known = scales.get(variable);
+      if (known !== undefined) return known;
+      // The words of a text have no histogram.
+      const bulk = variable.categories === undefined ? histogram(variable) : undefined;
+      const made = scaleOf(variable, isLog(variable.key), bulk === undefined ? undefined : [bulk.from, bulk.to]);
+      scales.set(variable, made);
+      return made;
+    };
+    return { table, status, mask, colouring, sample, isLog, scale, histogram };
   }, [table, status, mask, colouring, sample, logs]);
   const bench = useMemo((): Bench => {
     const variables = byRelevance(varying, relevance);

@@ -12,9 +12,10 @@ export interface Scale {
   value: (place: number) => number;
 }
 
-export function scaleOf({ values, categories }: Variable, isLog: boolean): Scale {
+/** `bulk`: the limits of the values, as `limitsOf` finds them, where they are known. */
+export function scaleOf({ values, categories }: Variable, isLog: boolean, bulk?: readonly [number, number]): Scale {
   const isCounted = categories !== undefined;
-  const [from, to] = isCounted ? [-0.5, categories.length - 0.5] : (limitsOf(values, isLog) ?? [0, 1]);
+  const [from, to] = isCounted ? [-0.5, categories.length - 0.5] : (bulk ?? limitsOf(values, isLog) ?? [0, 1]);
   const span = to > from ? to - from : 1;
   return {
     from,

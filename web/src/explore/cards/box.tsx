@@ -1,6 +1,7 @@
 /** The target by the categories of a text or boolean, such as a scenario, or by quarters of a number. */
 import { barX, dot, ruleY, tickX } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
+import { takeRows } from '../../../../src/analysis/numeric/columns.ts';
 import { brief } from '../../parts/time.tsx';
 import { isSelected, type Variable } from '../../plots/variables.ts';
 import { changeQuery } from '../../router.ts';
@@ -75,9 +76,11 @@ function groupedBy(bench: Bench, up: Variable): Variable | undefined {
 }
 
 function grouped({ mask }: Drawn, by: Variable, up: Variable) {
-  const rows = Uint32Array.from(by.values.keys()).filter(
-    (row) => isSelected(mask, row) && Number.isFinite(by.values[row]) && Number.isFinite(up.values[row]),
-  );
+  const found = new Uint32Array(by.values.length);
+  let n = 0;
+  for (let row = 0; row < found.length; row += 1)
+    if (isSelected(mask, row) && Number.isFinite(by.values[row]) && Number.isFinite(up.values[row])) found[n++] = row;
+  const rows = found.subarray(0, n);
   const { names, nameOf } = isNumber(by) ? quartersOf(by, rows) : wordsOf(by, rows);
   const values = new Map(names.slice(0, MOST).map((name) => [name, [] as number[]]));
   for (const row of rows) values.get(nameOf(row))?.push(up.values[row]!);
@@ -100,7 +103,7 @@ interface Quarter {
 
 /** The quarters of a number; equal ones are one. */
 function quartersOf({ values }: Variable, rows: Uint32Array): Groups {
-  const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
+  const sorted = takeRows(values, rows).sort();
   const at = (quarter: number): number => sorted[Math.round((quarter / 4) * (sorted.length - 1))] ?? 0;
   const quarters = [0, 1, 2, 3].map((quarter) => ({
     end: at(quarter + 1),

@@ -1,5 +1,6 @@
 /** The running median of one variable along another. Pure. */
 
+import { takeRows } from '../../../../src/analysis/numeric/columns.ts';
 import { ascendingOrder } from '../../../../src/analysis/numeric/order.ts';
 import { sortedQuantile } from '../../../../src/analysis/numeric/quantile.ts';
 import { isSelected } from '../../plots/variables.ts';
@@ -23,18 +24,11 @@ export function medianCourse(
   if (rows.length < 2 * LEAST) return [];
   const width = Math.max(LEAST, Math.floor(rows.length / 10));
   const last = rows.length - width;
-  const [xs, ys] = [across, up].map((values) => columnOf(values, rows)) as [Float64Array, Float64Array];
+  const [xs, ys] = [takeRows(across, rows), takeRows(up, rows)];
   return Array.from({ length: Math.min(POINTS, last + 1) }, (_, at) => {
     const from = Math.round((last * at) / Math.max(1, Math.min(POINTS, last + 1) - 1));
     return [sortedQuantile(xs.subarray(from, from + width), 0.5), medianOf(ys.slice(from, from + width)), width];
   });
-}
-
-/** The values of these rows, in their order. */
-function columnOf(values: Float64Array, rows: Uint32Array): Float64Array {
-  const column = new Float64Array(rows.length);
-  for (let at = 0; at < rows.length; at += 1) column[at] = values[rows[at]!]!;
-  return column;
 }
 
 /** The median, by which the values are reordered: sixty windows of a tenth of all runs would take too long to sort. */
