@@ -13,7 +13,8 @@ export interface Mark {
   isLimit: boolean;
 }
 
-const WIDTH = 400;
+/** The width of every plot. */
+export const WIDTH = 400;
 const HEIGHT = 190;
 const LEFT = 44;
 const RIGHT = 10;

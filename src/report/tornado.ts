@@ -2,11 +2,10 @@
 import { formatNumber } from '../base/text/number-text.ts';
 import type { StudySensitivity } from '../contract/types.ts';
 import { html, type Markup } from './html.ts';
-import { at, figure, ticks } from './plots.ts';
+import { at, figure, ticks, WIDTH } from './plots.ts';
 
 type Influence = StudySensitivity['parameters'][number];
 
-const WIDTH = 400;
 const LEFT = 130;
 /** Room at the right for the value beside a bar. */
 const RIGHT = 40;

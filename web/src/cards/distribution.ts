@@ -1,4 +1,7 @@
 /** An empirical distribution function with bounds: of chance, and of the runs without a value. Pure. */
+import type { RequirementVerdict } from '../../../src/contract/types.ts';
+import { limitsOf } from '../../../src/domain/study/condition.ts';
+import { figure } from '../parts/time.tsx';
 
 export interface Step {
   value: number;
@@ -6,6 +9,21 @@ export interface Step {
   low: number;
   high: number;
 }
+
+/** The confidence of the band of a whole curve. */
+export const BAND_CONFIDENCE = 0.95;
+
+/** A step in words, for the pointer. */
+export function stepText(name: string, { value, share, low, high }: Step): string {
+  const percent = (it: number): string => (100 * it).toPrecision(3);
+  return `${name} ${figure(value)}\n${percent(share)} % [${percent(low)} to ${percent(high)}]`;
+}
+
+/** The limits of the requirements on an output, each with the name of its requirement. */
+export const limitsOn = (output: string, requirements: readonly RequirementVerdict[] = []) =>
+  requirements.flatMap((it) =>
+    it.output === output ? limitsOf(it.condition).map((value) => ({ value, name: it.name })) : [],
+  );
 
 export interface BoundedSteps {
   points: Step[];

@@ -17,6 +17,14 @@ export const TIP = { fill: 'var(--panel)', stroke: 'var(--line-strong)', fontSiz
 
 export const LABEL = { labelAnchor: 'center', labelArrow: 'none' } as const;
 
+/** The axis of shares, in percent. */
+export const SHARES = {
+  ...LABEL,
+  grid: true,
+  ticks: 5,
+  tickFormat: (value: number): string => `${Math.round(100 * value)} %`,
+};
+
 /** The axis of a number or of a word; `zoom`: the part that is shown. */
 export function axisOf(
   { scale }: { scale: (variable: Variable) => Scale },

@@ -2,10 +2,10 @@
 import { dot, line, pointerX, rectX, rectY, ruleX, ruleY, tip } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
 import { FigureCard, type Size, type Zoom } from '../cards/figure.tsx';
-import { LABEL, STYLE, TIP } from '../cards/style.ts';
+import { LABEL, SHARES, STYLE, TIP } from '../cards/style.ts';
 import { count, figure } from '../parts/time.tsx';
 import { differenceAxis, differenceBins, distanceSteps, pairsOf, type Bin, type DistanceStep } from './curves.ts';
-import { SHARES, type CardProps } from './side.ts';
+import type { CardProps } from './side.ts';
 
 const CHANGE_HEIGHT = 170;
 
@@ -16,7 +16,7 @@ export function PairedChange({ name, data, before, after, onRemove }: CardProps)
     [before.table, after.table, before.values, after.values],
   );
   const { bins, outside } = useMemo(() => differenceBins(pairs), [pairs]);
-  const isEqual = pairs.length > 0 && pairs.every((it) => it.before === it.after);
+  const isEqual = useMemo(() => pairs.length > 0 && pairs.every((it) => it.before === it.after), [pairs]);
   const answer = data.paired ? data.outputs.find((it) => it.name === name) : undefined;
   const [mean, interval] = [answer?.mean_difference ?? undefined, answer?.interval ?? undefined];
   const { label } = before.variable;

@@ -1,14 +1,13 @@
 /** An output of two studies over one axis. */
 import { areaY, line, pointerX, ruleX, ruleY, tip } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
-import { limitsOf } from '../../../src/domain/study/condition.ts';
-import type { Step } from '../cards/distribution.ts';
+import { limitsOn, stepText, type Step } from '../cards/distribution.ts';
 import { FigureCard, type Size, type Zoom } from '../cards/figure.tsx';
-import { axisOf, STYLE, TIP } from '../cards/style.ts';
+import { axisOf, SHARES, STYLE, TIP } from '../cards/style.ts';
 import { ENDPOINT } from '../data/place.ts';
-import { count, figure } from '../parts/time.tsx';
+import { count } from '../parts/time.tsx';
 import { scaleOf } from '../plots/scale.ts';
-import { COLOURS, SHARES, SIDES, type CardProps, type Drawn } from './side.ts';
+import { COLOURS, SIDES, type CardProps, type Drawn } from './side.ts';
 
 /** Both cumulative distributions, with their bounds and the limits of the requirements. */
 export function Overlay({ name, before, after, onRemove }: CardProps) {
@@ -19,7 +18,7 @@ export function Overlay({ name, before, after, onRemove }: CardProps) {
     values.set(after.values, before.values.length);
     return scaleOf({ ...variable, values }, false);
   }, [variable, before.values, after.values]);
-  const limits = limitsOn(name, [before, after]);
+  const limits = limitsOfBoth(name, [before, after]);
   const key = JSON.stringify(limits);
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
@@ -53,8 +52,7 @@ export function Overlay({ name, before, after, onRemove }: CardProps) {
             pointerX({
               x: 'value',
               y: 'share',
-              title: (it: Step) =>
-                `${SIDES[side]}\n${name} ${figure(it.value)}\n${(100 * it.share).toPrecision(3)} % [${(100 * it.low).toPrecision(3)} to ${(100 * it.high).toPrecision(3)}]`,
+              title: (it: Step) => `${SIDES[side]}\n${stepText(name, it)}`,
               ...TIP,
             }),
           ),
@@ -94,12 +92,8 @@ const sideNote = (side: string, { steps: { n, missing, isThinned } }: Drawn): st
   `${side}: ${count(n)} runs${missing > 0 ? `, ${count(missing)} of them failed or without a value` : ''}${isThinned ? ', drawn at 400 of the values' : ''}`;
 
 /** The limits of the requirements of both studies on an output, each once. */
-function limitsOn(name: string, sides: readonly Drawn[]): { value: number; name: string }[] {
-  const found = sides.flatMap(({ progress }) =>
-    (progress.requirements ?? []).flatMap((it) =>
-      it.output === name ? limitsOf(it.condition).map((value) => ({ value, name: it.name })) : [],
-    ),
-  );
+function limitsOfBoth(name: string, sides: readonly Drawn[]): ReturnType<typeof limitsOn> {
+  const found = sides.flatMap(({ progress }) => limitsOn(name, progress.requirements));
   return found.filter((it, at) => found.findIndex((one) => one.value === it.value && one.name === it.name) === at);
 }
 

@@ -1,10 +1,9 @@
 /** Two studies compared: what changed in the configuration, which runs flipped, how the outputs moved. */
 import './compare.css';
 import { lazy, Suspense } from 'react';
-import type { Batch, BatchStatusResponse, BatchSubmission, StudyComparison } from '../../../src/contract/types.ts';
+import type { Batch, StudyComparison } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { useRequest } from '../data/api.ts';
-import type { RunTable } from '../data/run-table.ts';
 import { useAnswer } from '../data/use-answer.ts';
 import { useBatch, type BatchView } from '../data/use-batch.ts';
 import { Empty, Failure, Panel, Waiting } from '../parts/common.tsx';
@@ -14,15 +13,13 @@ import { brief, count } from '../parts/time.tsx';
 import { changeQuery, hrefOf } from '../router.ts';
 import { ComparedHistories } from './histories.tsx';
 import { PairedOutputs, UnpairedOutputs, type Paired, type Unpaired } from './outputs.tsx';
+import type { Side } from './side.ts';
 import { ComparedVerdicts } from './verdicts.tsx';
 
 // The library of its plots is read with them.
 const ComparedPlots = lazy(() => import('./plots.tsx'));
 
-interface PageProps {
-  progress: BatchStatusResponse;
-  submission: BatchSubmission;
-  table: RunTable;
+interface PageProps extends Side {
   query: URLSearchParams;
 }
 
@@ -89,7 +86,7 @@ export function Compare({ progress, submission, table, query }: PageProps) {
 }
 
 interface ComparisonProps {
-  before: Omit<PageProps, 'query'>;
+  before: Side;
   other: Batch | undefined;
   asked: string;
   failing: string;
@@ -137,7 +134,7 @@ function Comparison({ before, other, asked, failing, query }: ComparisonProps) {
 }
 
 /** True once the study, its submission and the list of its runs are there. */
-const isRead = (it: BatchView): it is BatchView & Omit<PageProps, 'query'> =>
+const isRead = (it: BatchView): it is BatchView & Side =>
   it.progress !== undefined && it.submission !== undefined && it.table !== undefined;
 
 function Flips({

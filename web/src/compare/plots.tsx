@@ -1,12 +1,11 @@
 /** Cards of two studies: each output of both over one axis, and its change below. */
-import { useMemo } from 'react';
 import type { StudyComparison } from '../../../src/contract/types.ts';
 import { Empty, Waiting } from '../parts/common.tsx';
 import { Chooser } from '../parts/chooser.tsx';
 import { changeQuery } from '../router.ts';
 import { DistributionChange, PairedChange } from './changes.tsx';
 import { Overlay } from './overlay.tsx';
-import { COLOURS, drawnOf, useColumns, type Side, type SideColumns } from './side.ts';
+import { COLOURS, useColumns, useDrawn, type Side, type SideColumns } from './side.ts';
 
 interface Props {
   data: StudyComparison;
@@ -18,6 +17,7 @@ interface Props {
 /** Outputs with plots: at first, and at most. */
 const FIRST = 3;
 const MOST = 6;
+
 export default function ComparedPlots({ data, before, after, query }: Props) {
   const [earlier, later] = [useColumns(before.table), useColumns(after.table)];
   if (!before.table.isLoaded || !after.table.isLoaded) return <Waiting what="Reading the runs of both" />;
@@ -83,8 +83,7 @@ interface OutputProps {
 }
 
 function ComparedOutput({ name, data, before, after, onRemove }: OutputProps) {
-  const earlier = useMemo(() => drawnOf(before, name), [before.table, before.columns, before.submission, name]);
-  const later = useMemo(() => drawnOf(after, name), [after.table, after.columns, after.submission, name]);
+  const [earlier, later] = [useDrawn(before, name), useDrawn(after, name)];
   const shared = { name, data, before: earlier, after: later, onRemove };
   const units = [earlier.variable.label, later.variable.label];
   if (units[0] !== units[1])

@@ -2,8 +2,7 @@
 import { useMemo } from 'react';
 import type { BatchStatusResponse, BatchSubmission, StudyComparison } from '../../../src/contract/types.ts';
 import { methodOfCell } from '../../../src/domain/study/design-method.ts';
-import { boundedSteps, type BoundedSteps } from '../cards/distribution.ts';
-import { LABEL } from '../cards/style.ts';
+import { BAND_CONFIDENCE, boundedSteps, type BoundedSteps } from '../cards/distribution.ts';
 import type { RunTable } from '../data/run-table.ts';
 import { useAge } from '../data/use-age.ts';
 import { useTableLayout } from '../data/use-batch.ts';
@@ -17,17 +16,17 @@ export interface Side {
   table: RunTable;
 }
 
-const CONFIDENCE = 0.95;
 export const COLOURS = ['var(--timeout)', 'var(--running)'] as const;
 export const SIDES = ['before', 'after'] as const;
 
-/** An output of one study. */
-export interface Drawn extends Side {
+/** An output of one study: its values in completed runs, and their distribution. */
+interface Curve {
   variable: Variable;
-  status: Uint8Array;
   values: Float64Array;
   steps: BoundedSteps;
 }
+
+export type Drawn = Side & Curve;
 
 /** The numbers among the outputs of a table, and the states of its runs, as they were when last drawn. */
 export interface Columns {
@@ -53,13 +52,17 @@ export function useColumns(table: RunTable): Columns {
 
 export type SideColumns = Side & { columns: Columns };
 
-export function drawnOf({ columns, ...side }: SideColumns, name: string): Drawn {
-  const variable = columns.outputs.get(name)!;
-  const { status } = columns;
-  const values = completedValues(variable, status);
-  const isSample = methodOfCell(side.submission.config) === 'monte_carlo';
-  const steps = boundedSteps(values, (row) => isEnded(status[row]!), isSample ? CONFIDENCE : undefined);
-  return { ...side, variable, status, values, steps };
+/** The side with an output: the curve is computed when the runs that are drawn change, not with the progress. */
+export function useDrawn({ columns, ...side }: SideColumns, name: string): Drawn {
+  const { submission } = side;
+  const curve = useMemo((): Curve => {
+    const variable = columns.outputs.get(name)!;
+    const values = completedValues(variable, columns.status);
+    const isSample = methodOfCell(submission.config) === 'monte_carlo';
+    const isCounted = (row: number): boolean => isEnded(columns.status[row]!);
+    return { variable, values, steps: boundedSteps(values, isCounted, isSample ? BAND_CONFIDENCE : undefined) };
+  }, [columns, submission, name]);
+  return { ...side, ...curve };
 }
 
 /** A card about one output of both. */
@@ -70,11 +73,3 @@ export interface CardProps {
   after: Drawn;
   onRemove: () => void;
 }
-
-/** Axes of shares. */
-export const SHARES = {
-  ...LABEL,
-  grid: true,
-  ticks: 5,
-  tickFormat: (value: number): string => `${Math.round(100 * value)} %`,
-};

@@ -32,6 +32,10 @@ const OLD_TABS: Readonly<Record<string, string>> = { plots: 'explore', study: 'o
 
 const NEEDS: Readonly<Record<string, Need>> = { overview: 'states', explore: 'values', compare: 'values' };
 
+/** A comparison needs the runs once the other study is chosen. */
+const needOf = (tab: string, query: URLSearchParams): Need =>
+  tab === 'compare' && !query.has('with') ? 'changes' : (NEEDS[tab] ?? 'changes');
+
 interface Props {
   batchId: string;
   tab: string;
@@ -44,7 +48,7 @@ export function StudyPage({ batchId, tab: asked, query }: Props) {
   useEffect(() => {
     if (isOldFile) changeQuery({ file: 'open' });
   }, [isOldFile]);
-  const view = useBatch(batchId, NEEDS[tab] ?? 'changes');
+  const view = useBatch(batchId, needOf(tab, query));
   const { progress, error } = view;
   const answer = useStudyAnswer(progress);
   useEffect(() => {

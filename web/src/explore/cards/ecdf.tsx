@@ -2,17 +2,14 @@
 import { areaY, line, pointerX, ruleX, ruleY, tip } from '@observablehq/plot';
 import { useCallback, useMemo } from 'react';
 import { methodOfCell } from '../../../../src/domain/study/design-method.ts';
-import { limitsOf } from '../../../../src/domain/study/condition.ts';
-import { count, figure } from '../../parts/time.tsx';
+import { count } from '../../parts/time.tsx';
 import { isEnded, isSelected } from '../../plots/variables.ts';
 import { isNumber, targetVariable } from '../state.ts';
-import { boundedSteps } from '../../cards/distribution.ts';
+import { BAND_CONFIDENCE, boundedSteps, limitsOn, stepText, type Step } from '../../cards/distribution.ts';
 import type { CardKind, CardProps } from './kind.ts';
-import { axisOf, LABEL, STYLE, TIP } from '../../cards/style.ts';
+import { axisOf, SHARES, STYLE, TIP } from '../../cards/style.ts';
 import type { Size, Zoom } from '../../cards/figure.tsx';
 import { PlotCard } from './plot.tsx';
-
-const CONFIDENCE = 0.95;
 
 function Ecdf({ bench, onRemove }: CardProps) {
   const variable = targetVariable(bench)!;
@@ -23,26 +20,17 @@ function Ecdf({ bench, onRemove }: CardProps) {
       boundedSteps(
         variable.values,
         (row) => isSelected(mask, row) && isEnded(status[row]!),
-        isOfSample ? CONFIDENCE : undefined,
+        isOfSample ? BAND_CONFIDENCE : undefined,
       ),
     [variable, mask, status, isOfSample],
   );
-  const limits = (progress.requirements ?? []).flatMap((it) =>
-    it.output === variable.name ? limitsOf(it.condition).map((value) => ({ value, name: it.name })) : [],
-  );
+  const limits = limitsOn(variable.name, progress.requirements);
   const key = JSON.stringify(limits);
   const draw = useCallback(
     (_: Size, zoom: Zoom) => ({
       ...STYLE,
       x: axisOf(drawn, variable, zoom.x),
-      y: {
-        label: 'share of runs',
-        ...LABEL,
-        domain: [0, 1],
-        grid: true,
-        ticks: 5,
-        tickFormat: (value: number) => `${Math.round(100 * value)} %`,
-      },
+      y: { ...SHARES, label: 'share of runs', domain: [0, 1] },
       marks: [
         areaY(steps.points, {
           x: 'value',
@@ -60,8 +48,7 @@ function Ecdf({ bench, onRemove }: CardProps) {
           pointerX({
             x: 'value',
             y: 'share',
-            title: (it: (typeof steps.points)[number]) =>
-              `${variable.name} ${figure(it.value)}\n${(100 * it.share).toPrecision(3)} % [${(100 * it.low).toPrecision(3)} to ${(100 * it.high).toPrecision(3)}]`,
+            title: (it: Step) => stepText(variable.name, it),
             ...TIP,
           }),
         ),
