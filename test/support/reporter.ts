@@ -11,10 +11,20 @@ const PATIENCE_MS = 20_000;
 /** A file whose tests and hooks take longer than this is named. */
 const SLOW_FILE_MS = 60_000;
 
+/** Of a file of tests; bin/test.mjs adds them up, and repeats a file of processes that failed. */
+interface Tally {
+  passes: number;
+  failures: number;
+  pending: number;
+}
+
 export default class Closing extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const { stats } = this;
+    const files: Record<string, Tally> = {};
+    const tally = (it: Mocha.Runnable): Tally =>
+      (files[relative(process.cwd(), it.file ?? '')] ??= { passes: 0, failures: 0, pending: 0 });
     // The events of a file come together, when it has ended.
     let file = '';
     let tookMs = 0;
@@ -32,7 +42,10 @@ export default class Closing extends Mocha.reporters.Dot {
     };
     runner.on('test end', add);
     runner.on('hook end', add);
+    runner.on('pass', (test: Mocha.Runnable) => void (tally(test).passes += 1));
+    runner.on('pending', (test: Mocha.Runnable) => void (tally(test).pending += 1));
     runner.on('fail', (test: Mocha.Runnable, error: Error) => {
+      tally(test).failures += 1;
       const [reason = ''] = error.message.split('\n');
       process.stdout.write(`\n  failed: ${test.fullTitle()}: ${reason.slice(0, 300)}\n  `);
     });
@@ -40,9 +53,8 @@ export default class Closing extends Mocha.reporters.Dot {
       sayIfSlow();
       const { passes, failures, pending } = stats;
       const line = `${passes} passed, ${failures} failed, ${pending} skipped`;
-      // For the sum of several groups: see bin/test.mjs.
       const tallies = process.env['SIMBATCH_TEST_TALLIES'];
-      if (tallies !== undefined) appendFileSync(tallies, `${JSON.stringify({ passes, failures, pending })}\n`);
+      if (tallies !== undefined) appendFileSync(tallies, `${JSON.stringify(files)}\n`);
       // After the output of the base reporter at the same event.
       setImmediate(() => process.stdout.write(`\n${line}\n`));
       const leave = (): void => {
