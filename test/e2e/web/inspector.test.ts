@@ -81,7 +81,7 @@ describe('web: inspector', () => {
     await page.getByRole('tabpanel').locator('select').selectOption({ label: 'DRAIN' });
     await page.getByRole('button', { name: 'Send to the copy' }).click();
     const result = page.getByRole('status', { name: 'Result on the copy' });
-    await result.getByText('→ Maintenance').waitFor();
+    await result.getByText('→ Drained').waitFor();
     expect(await result.textContent())
       .to.include('runner.drained')
       .and.include('drained');

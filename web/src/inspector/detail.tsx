@@ -1,8 +1,9 @@
 /** One event: the difference that it made, or why it was refused; and the whole event and context. */
+import { shownStatus } from '../../../src/contract/enums.ts';
 import { Empty } from '../parts/common.tsx';
 import { clockMs, differenceOf, valueText, type Change } from './difference.ts';
 import { refusalOf, type Refusal } from './refusal.ts';
-import type { StoryEvent } from './story.ts';
+import { stepText, type StoryEvent } from './story.ts';
 
 export function Changes({ changes, none }: { changes: readonly Change[]; none: string }) {
   if (changes.length === 0) return <p className="soft small">{none}</p>;
@@ -38,10 +39,8 @@ export function EventDetail({ event: it }: { event: StoryEvent | undefined }) {
     <div className="stack">
       <p>
         <strong className="mono">{it.type}</strong> <span className="soft">{clockMs(it.now)}</span>
-        {it.result === 'taken' &&
-          it.from !== undefined &&
-          ` ${it.from === it.to ? `stays ${it.to}` : `${it.from} → ${it.to}`}`}
-        {it.result === 'refused' && ` was refused in ${it.from}`}
+        {it.result === 'taken' && it.from !== undefined && it.to !== undefined && ` ${stepText(it.from, it.to)}`}
+        {it.result === 'refused' && ` was refused in ${shownStatus(it.from ?? '')}`}
         {it.times > 1 && `, ${it.times} times in a row; this is the last of them`}
       </p>
       {it.detail !== undefined && <p>{it.detail}</p>}
@@ -79,8 +78,10 @@ export function WhyRefused({ state, event, refusal }: { state: string; event: st
     const { takenIn } = refusal;
     return (
       <p>
-        {state} has no transition for {event}
-        {takenIn.length === 0 ? ', as no state of this machine has.' : `; it is taken in ${takenIn.join(', ')}.`}
+        {shownStatus(state)} has no transition for {event}
+        {takenIn.length === 0
+          ? ', as no state of this machine has.'
+          : `; it is taken in ${takenIn.map(shownStatus).join(', ')}.`}
       </p>
     );
   }
@@ -89,7 +90,7 @@ export function WhyRefused({ state, event, refusal }: { state: string; event: st
       {refusal.guards.map((it, index) => (
         <li key={index}>
           <span className="mono">{it.guard}</span> is <strong>{it.holds ? 'true' : 'false'}</strong>
-          {it.to !== undefined && <span className="soft"> (to {it.to})</span>}
+          {it.to !== undefined && <span className="soft"> (to {shownStatus(it.to)})</span>}
           <ul className="readings">
             {it.readings.map(({ path, value }) => (
               <li key={path} className="mono small">

@@ -1,4 +1,5 @@
 /** The sequence diagram: bars of states, arrows of messages and their labels, on one axis of milliseconds. Pure. */
+import { shownStatus } from '../../../src/contract/enums.ts';
 import type { Attempt } from '../../../src/contract/types.ts';
 import { stateOfAttempt } from '../parts/attempt-state.ts';
 import { count } from '../parts/time.tsx';
@@ -34,7 +35,7 @@ export function stateBars(row: RowName, lane: Lane, events: readonly StoryEvent[
     const last = bars.at(-1);
     if (last?.state === it.to) continue;
     if (last !== undefined) last.to = it.now;
-    bars.push({ row, from: it.now, to: Infinity, state: it.to, text: it.to });
+    bars.push({ row, from: it.now, to: Infinity, state: it.to, text: shownStatus(it.to) });
   }
   return bars;
 }

@@ -1,5 +1,6 @@
 /** The log of a story: times in ms, filtered by kind, heartbeats as one, paused, with a jump to the errors. */
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { shownStatus } from '../../../src/contract/enums.ts';
 import { Empty } from '../parts/common.tsx';
 import { count } from '../parts/time.tsx';
 import { clockMs } from './difference.ts';
@@ -96,8 +97,9 @@ export function Log({ events, at, onMove, isPaused, onPause }: Props) {
 }
 
 function resultOf({ result, from, to, detail }: StoryEvent): string {
-  if (result === 'refused') return `refused in ${from}`;
-  if (result === 'note') return detail ?? (to === undefined ? '' : `→ ${to}`);
-  if (from === undefined) return to ?? '';
-  return from === to ? `stays ${to}` : `→ ${to}`;
+  if (result === 'refused') return `refused in ${shownStatus(from ?? '')}`;
+  if (result === 'note') return detail ?? (to === undefined ? '' : `→ ${shownStatus(to)}`);
+  const name = shownStatus(to ?? '');
+  if (from === undefined) return name;
+  return from === to ? `stays ${name}` : `→ ${name}`;
 }

@@ -1,4 +1,5 @@
 /** The story of an actor for the inspector: events of several lanes in one order, the state of each lane at an instant, jumps. Pure. */
+import { shownStatus } from '../../../src/contract/enums.ts';
 import type { Journal } from '../../../src/contract/types.ts';
 import type { MachineName } from '../../../machines/kinds.ts';
 import type { ReplayStep } from '../machines/replay.ts';
@@ -27,6 +28,10 @@ export interface StoryEvent {
   times: number;
   detail: string | undefined;
 }
+
+/** A step as people read it. */
+export const stepText = (from: string, to: string): string =>
+  from === to ? `stays ${shownStatus(to)}` : `${shownStatus(from)} → ${shownStatus(to)}`;
 
 /** The state that a runner has after a fact about it, as far as the fact says so: `Connected` is around several. */
 const AFTER_FACT: Readonly<Record<string, string>> = {

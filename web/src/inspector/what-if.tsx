@@ -2,10 +2,11 @@
 import { useMemo, useState } from 'react';
 import type { StoredState } from '../../../machines/actor-player.ts';
 import type { AnyEvent } from '../../../machines/protocol.ts';
+import { shownStatus } from '../../../src/contract/enums.ts';
 import { Empty } from '../parts/common.tsx';
 import { clockMs } from './difference.ts';
 import { Changes, WhyRefused } from './detail.tsx';
-import type { Lane } from './story.ts';
+import { stepText, type Lane } from './story.ts';
 import { candidatesOf, tried, type Trial } from './trial.ts';
 
 export interface Copyable {
@@ -127,8 +128,7 @@ function Trials({ actor, start }: { actor: Copyable; start: StoredState }) {
           {trial.refusal === undefined ? (
             <>
               <p>
-                <span className="mono">{trial.type}</span>:{' '}
-                <strong>{trial.from === trial.to ? `stays ${trial.to}` : `${trial.from} → ${trial.to}`}</strong>
+                <span className="mono">{trial.type}</span>: <strong>{stepText(trial.from, trial.to)}</strong>
                 {trial.facts.length > 0 && <span className="soft">, and emits {trial.facts.join(', ')}</span>}
               </p>
               <Changes changes={trial.changes} none="It changes no member of the context." />
@@ -136,7 +136,7 @@ function Trials({ actor, start }: { actor: Copyable; start: StoredState }) {
           ) : (
             <>
               <p>
-                <span className="mono">{trial.type}</span> is <strong>refused</strong> in {trial.from}.
+                <span className="mono">{trial.type}</span> is <strong>refused</strong> in {shownStatus(trial.from)}.
               </p>
               <WhyRefused state={trial.from} event={trial.type} refusal={trial.refusal} />
             </>

