@@ -3,6 +3,7 @@
  * runs reported. A study whose limit was never evaluated must not look like a success.
  */
 import { conditionVariables } from '../study/condition.ts';
+import { planOf } from '../histories/stream/plan.ts';
 import { plural } from '../plural.ts';
 import { listed, type Rule } from './finding.ts';
 
@@ -42,13 +43,17 @@ const ABSENT: Rule = {
 
 const LOST: Rule = {
   code: 'telemetry-lost',
-  find({ earlyTermination, telemetry }) {
-    if (telemetry === undefined || conditionVariables(earlyTermination).length === 0) return undefined;
-    const { lossy_runs: runs, samples_lost: lost } = telemetry;
+  find({ earlyTermination, telemetry, declared }) {
+    const { lossy_runs: runs = 0, samples_lost: lost = 0 } = telemetry ?? {};
     if (runs === 0) return undefined;
+    const readers = [
+      ...(conditionVariables(earlyTermination).length === 0 ? [] : ['condition']),
+      ...(planOf(declared).variables.length === 0 ? [] : ['history or derived output']),
+    ];
+    if (readers.length === 0) return undefined;
     return {
       severity: 'doubtful',
-      message: `${plural(runs, 'run')} lost ${lost} samples before any condition saw them`,
+      message: `${plural(runs, 'run')} lost ${lost} samples before any ${readers.join(', ')} saw them`,
       remedy: 'see `telemetry.lost` of the results; send less, or give the runner more processor time or a faster disk',
       count: runs,
     };

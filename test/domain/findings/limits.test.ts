@@ -49,6 +49,20 @@ const TABLE: [name: string, situation: Situation, findings: string[]][] = [
     ['doubtful telemetry-lost 1: 1 run lost 326000 samples before any condition saw them'],
   ],
   [
+    'samples were lost of which histories are computed',
+    situation(
+      3,
+      { lossy_runs: 1, samples_lost: 7 },
+      { earlyTermination: limits(), declared: { histories: [{ variable: 'nz_g', at: { points: [0] } }] } },
+    ),
+    ['doubtful telemetry-lost 1: 1 run lost 7 samples before any history or derived output saw them'],
+  ],
+  [
+    'samples were lost of which nothing is computed',
+    situation(3, { lossy_runs: 1, samples_lost: 7 }, { earlyTermination: limits() }),
+    [],
+  ],
+  [
     'no runner reports',
     situation(3, undefined),
     [

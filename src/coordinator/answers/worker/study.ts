@@ -6,7 +6,7 @@ import { type AnsweredStudy, declaredOutputs } from '../../../analysis/table/ans
 import { countClasses, type RunTable } from '../../../analysis/table/run-table.ts';
 import { BYTES_OF_ROW, RunTableBuilder, type RunRecord } from '../../../analysis/table/table-builder.ts';
 import { amended, type JudgedSubmission } from '../../../domain/identity/judgement.ts';
-import type { JobRecord, Seed, TerminationCondition } from '../../../contract/types.ts';
+import type { JobRecord, Seed, StoredResult, TerminationCondition } from '../../../contract/types.ts';
 import { executionSecsOf, outputsOf } from '../../../domain/runs/outputs.ts';
 import { endingConditions } from '../../../domain/study/condition.ts';
 import { runsHeld } from '../../../domain/runs/run-selection.ts';
@@ -18,6 +18,7 @@ import { studySampler } from '../../../domain/sampling/sampler.ts';
 import type { Sampler } from '../../../domain/sampling/run-values.ts';
 import { decodeSubmission } from '../../kernel/records/study-cache.ts';
 import type { ReadingHead, StudyHead } from '../row-readings.ts';
+import { IncompleteRuns } from './histories/incomplete-runs.ts';
 import { rareSourceOf } from './rare-rounds.ts';
 import { type NextRows, runBlocks, type StoredRun } from './runs.ts';
 
@@ -30,6 +31,8 @@ export interface Study extends Pick<AnsweredStudy, 'rare'> {
   table: RunTable;
   /** Size of the table's columns. */
   bytes: number;
+  /** The runs of which telemetry came late or was lost. */
+  readonly incomplete: IncompleteRuns;
 }
 
 /** A study in memory. `updateStudy` brings it to a later version, all its members in one step. */
@@ -93,6 +96,7 @@ export async function readStudy(
     kept: declaredOutputs({ submission }),
   });
   const moves = new MoveTally();
+  const incomplete = new IncompleteRuns(submission.config);
   let row = 0;
   const addUntouchedBefore = (end: number): void => {
     for (; head.isCancelled && row < end; row++) {
@@ -108,6 +112,7 @@ export async function readStudy(
       if (TERMINAL.has(job.value)) {
         builder.add({ row, ...recordOf(run, job, sampler, conditions) });
         addMoves(moves, job, head);
+        if (run.result !== undefined) incomplete.add(run.result);
       }
       row++;
     }
@@ -116,7 +121,7 @@ export async function readStudy(
   else addUntouchedBefore(totalJobs);
   const table = builder.build();
   const revision = head.amended?.judgement?.revision;
-  const kept = { version, submission, seed, samplingScheme, totalJobs, revision, mark };
+  const kept = { version, submission, seed, samplingScheme, totalJobs, revision, mark, incomplete };
   return { ...kept, ...rareOf(head), table, bytes: bytesOf(table), builder, moves };
 }
 
@@ -133,6 +138,7 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
   const conditions = endingConditions(study.submission.config.early_termination);
   const records: RunRecord[] = [];
   const jobs: JobRecord[] = [];
+  const results: (StoredResult | undefined)[] = [];
   for await (const block of runBlocks(next)) {
     for (const run of block) {
       const row = selection.indexOf(run.runId);
@@ -140,13 +146,17 @@ export async function updateStudy(study: KeptStudy, head: StudyHead, next: NextR
       if (row === undefined || !TERMINAL.has(job.value)) continue;
       records.push({ row, ...recordOf(run, job, sampler, conditions) });
       jobs.push(job);
+      results.push(run.result);
     }
   }
   // The rows are added in one step: no answer may see a part of them.
-  const { builder, moves } = study;
+  const { builder, moves, incomplete } = study;
   for (const [at, record] of records.entries()) {
     // A run that the last reading has seen is in the tally.
-    if (builder.isOpen(record.row)) addMoves(moves, jobs[at]!, head);
+    if (builder.isOpen(record.row)) {
+      addMoves(moves, jobs[at]!, head);
+      if (results[at] !== undefined) incomplete.add(results[at]);
+    }
     builder.add(record);
   }
   if (head.isCancelled) {

@@ -3,13 +3,8 @@ import { statedInFamily } from '../../../domain/identity/judgement.ts';
 import { parentPort } from 'node:worker_threads';
 import { type Asked, answerTo, batchesOf } from '../../../analysis/questions.ts';
 import type { AnsweredStudy } from '../../../analysis/table/answered-study.ts';
-import {
-  type ExtractedStudy,
-  extractedWarnings,
-  withExtracted as withColumns,
-} from '../../../analysis/table/extracted.ts';
+import { withExtracted as withColumns } from '../../../analysis/table/extracted.ts';
 import { joinTables, requireJoinable } from '../../../analysis/table/join.ts';
-import { stringifyExact } from '../../../base/json/json-writing.ts';
 import type { Uuid } from '../../../contract/types.ts';
 import type { ReadingHead, RowKind, RowsRequest, StoredRound, StudyHead } from '../row-readings.ts';
 import type { MergedHistoriesRequest, MergeRequest, TablePage, TablePageRequest } from '../table-request.ts';
@@ -18,6 +13,7 @@ import { SimbatchError } from '../../../domain/errors.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { type HistoryReading, readCurves } from './histories/curves.ts';
 import { historyOf, historyPieces } from './histories/stream.ts';
+import { answerBytes } from './answer-bytes.ts';
 import { countRuns, manifestPieces } from './manifest.ts';
 import { type NextRows, nextOf } from './runs.ts';
 import { type KeptStudy, type Study, leastBytesOf, readStudy, studyOf, updateStudy } from './study.ts';
@@ -232,16 +228,6 @@ async function resultsOf(batchId: Uuid, most: number): ReturnType<typeof wholeRe
   }
 }
 
-const encoded = (answer: object): Uint8Array => new TextEncoder().encode(stringifyExact(answer));
-
-/** The answer, with the limits of the values of extractions that it names. */
-function withWarnings(answer: object, extracted: readonly ExtractedStudy[]): Uint8Array {
-  const bytes = encoded(answer);
-  if (extracted.length === 0 || !('warnings' in answer) || !Array.isArray(answer.warnings)) return bytes;
-  const more = extractedWarnings(new TextDecoder().decode(bytes), extracted);
-  return more.length === 0 ? bytes : encoded({ ...answer, warnings: [...(answer.warnings as object[]), ...more] });
-}
-
 const methods: WorkerMethods = {
   async answer({ question, versions }) {
     const { extracted = [] } = question;
@@ -267,7 +253,7 @@ const methods: WorkerMethods = {
     const readHistory: AnsweredStudy['readHistory'] = (name, rows, points) =>
       readCurves(asked[0]!.table, studies, { name, rows, points }, openHistory);
     const answer = await answerTo(question, [{ ...asked[0]!, readHistory, readTelemetry, readResults }, asked[1]]);
-    return { bytes: withWarnings(answer, beside), versions: kept.map((it) => it.version), isLasting };
+    return { bytes: answerBytes(answer, own, beside), versions: kept.map((it) => it.version), isLasting };
   },
   nextRareRound: (batchId) => rareRounds.next(batchId),
   rareExtension: (batchId) => rareRounds.extension(batchId),

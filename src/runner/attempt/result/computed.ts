@@ -1,4 +1,5 @@
 /** The members of a result that are computed at the end of an attempt: its histories and derived outputs. */
+import { lateNote } from '../../../domain/runs/late-values.ts';
 import { EXECUTION_SECS, outputsOf } from '../../../domain/runs/outputs.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { LIMITS } from '../../../contract/limits.ts';
@@ -14,8 +15,6 @@ import type { ExecutionPlan } from '../execution-site.ts';
 /** A second reading of samples ends by itself after this long; what needs it is missing then, with the reason. */
 const READING_MS = 60_000;
 const DEADLINE_MS = 75_000;
-/** Variables that a note names. */
-const NAMED = 5;
 
 export interface Computed {
   members: Pick<ReportedResult, 'histories' | 'derived_missing'>;
@@ -101,15 +100,7 @@ function notesOf(
   const notes = [...empty]
     .filter(([name]) => !given.has(name))
     .map(([name, why]) => `the history ${JSON.stringify(name)} has no value: ${why}`);
-  if (late.size > 0) {
-    const values = [...late.values()].reduce((sum, it) => sum + it, 0);
-    const named = [...late.keys()].slice(0, NAMED).map((it) => JSON.stringify(it));
-    const others = late.size > NAMED ? ` and ${late.size - NAMED} more variables` : '';
-    notes.push(
-      `${values} telemetry values of ${named.join(', ')}${others} came too late to be put in the order of their times: histories and derived outputs are without them`,
-    );
-  }
-  return notes;
+  return late.size === 0 ? notes : [...notes, lateNote(late)];
 }
 
 /** The histories that the simulation gives itself, NaN where a value is missing, and the fault of the first that cannot be used. */
