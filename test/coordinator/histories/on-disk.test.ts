@@ -9,15 +9,20 @@ import { repairStore } from '../../../src/coordinator/repair/repair.ts';
 import { verifyStore } from '../../../src/coordinator/repair/verify.ts';
 import { restoreBackup } from '../../../src/coordinator/kernel/storage/backup.ts';
 import { GROUP_KEY } from '../../../src/coordinator/kernel/storage/integrity/group-chain.ts';
-import { historiesOf, keys } from '../../../src/coordinator/kernel/storage/keys.ts';
+import { allOf, historiesOf, keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { openLevelEngine } from '../../../src/coordinator/kernel/storage/leveldb/level-engine.ts';
 import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts';
 import type { Operation } from '../../../src/coordinator/kernel/storage/engine.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { encodeHistory } from '../../../src/domain/histories/values.ts';
+import { SWEEP_MS } from '../../../src/coordinator/sweeps.ts';
 import { codeOf } from '../../support/scene.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';
 
+const DAY_MS = 86_400_000;
+/** Characters of a batch id that the ids of its runs share. */
+const BATCH_PART = 28;
 const POINTS = 2_000;
 const RUNS = 40;
 const capabilities = {
@@ -135,6 +140,40 @@ describe('coordinator/histories: on disk', () => {
     });
     expect((await verifyStore(restored)).faults).to.deep.equal([]);
   });
+
+  /** The keys that name the study in any way. */
+  async function keysOfStudy(): Promise<string[]> {
+    const engine = await openLevelEngine(directory);
+    const view = engine.snapshot();
+    const found: string[] = [];
+    for await (const chunk of view.entries({ gte: '', lt: '\u007F' }))
+      for (const [key] of chunk) if (key.includes(batch.slice(0, BATCH_PART))) found.push(key);
+    await view.close();
+    await engine.close();
+    return found;
+  }
+
+  for (const [title, remove] of [
+    ['that is deleted', async (coordinator: Coordinator) => void (await coordinator.deleteBatch(batch))],
+    [
+      'that is older than the retention time',
+      async (coordinator: Coordinator, world: SimulatedClock) => {
+        await world.advance(SWEEP_MS);
+        await coordinator.tick();
+      },
+    ],
+  ] as const)
+    it(`those of a study ${title} are gone, with every key of it`, async () => {
+      const histories = (await keysOfStudy()).filter((key) => key.startsWith(allOf('history').gte));
+      expect(histories).to.have.length(2 * RUNS);
+      const world = new SimulatedClock({ nowMs: Date.now() + DAY_MS });
+      const coordinator = await openCoordinator(await openStore(directory), world, { retainMs: DAY_MS / 2 });
+      await remove(coordinator, world);
+      await coordinator.parts.purges.idle();
+      await coordinator.close();
+      expect(await keysOfStudy()).to.deep.equal([]);
+      expect((await verifyStore(directory)).faults).to.deep.equal([]);
+    });
 
   it('whole ones are verified without a fault, also in the logs', async () => {
     expect((await verifyStore(directory)).faults).to.deep.equal([]);
