@@ -61,6 +61,8 @@ describe('web/histories', () => {
     const [far, chosen] = [7, 8].map((it) => series.find(({ name }) => name === lineOf(it))!);
     expect([far!.isQuiet, chosen!.values]).to.deep.equal([true, values]);
     expect(far!.colour).to.not.equal(chosen!.colour);
+    const bandColours = series.filter((it) => it.name.startsWith('median') || it.edge === true).map((it) => it.colour);
+    expect(bandColours, 'blue is the colour of selected runs').to.deep.equal(['text', 'text', 'text']);
   });
 
   it('draws the bands of two studies over the times of both, each with its tolerance band where it has one', () => {

@@ -133,11 +133,35 @@ describe('web: histories', function () {
       (run) => run !== 9 && Math.max(...curvesOf(run, 0)['nz_g']!) >= 6.2,
     );
     expect(expected.length).to.be.within(5, 30);
-    await card(page, 'nz_g [g]').getByText(`${expected.length} selected runs are drawn.`, { exact: true }).waitFor();
+    await card(page, 'nz_g [g]')
+      .getByText(`${expected.length} selected runs are drawn, in blue.`, { exact: true })
+      .waitFor();
     await shot(page, 'explore');
     expect(errors).to.deep.equal([]);
     await page.context().close();
   });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const)
+      it(`draws selected runs apart from bands and outliers at ${width} x ${height}, ${colorScheme}`, async () => {
+        const options = { viewport: { width, height }, colorScheme };
+        const address = `batches/${first}/explore?cards=histories&select=o.peak_g:6.2..`;
+        const { page, errors } = await suite.open(address, options);
+        await card(page, 'nz_g [g]').getByText('selected runs are drawn, in blue.').waitFor();
+        await settled(plot(page, 'skin_temp [K]').locator('canvas').first());
+        // Scrolled to its end, the page has nothing of the selection below its bar, or all of it.
+        const bar = await page.locator('.bar').boundingBox();
+        const selection = await page.locator('.selection').boundingBox();
+        const [end, begin] = [bar!.y + bar!.height, selection!.y];
+        expect(begin >= end || begin + selection!.height <= end, `${begin} after ${end}`).to.equal(true);
+        await requireClean(page, `selected runs at ${width} x ${height}`);
+        await shot(page, `overlaid-${width}-${colorScheme}`);
+        expect(errors).to.deep.equal([]);
+        await page.context().close();
+      });
 
   it('compares two studies: both bands in one plot for each history', async () => {
     const { page, errors } = await suite.open(`batches/${first}/compare?with=${second}`);

@@ -83,7 +83,7 @@ function BandPlot({ batchId, band, selected }: { batchId: string; band: HistoryB
       />
       {outlying.length > 0 && (
         <p className="small inline">
-          Farthest outside, in orange:{' '}
+          Farthest outside, in orange{farthest.length < outlying.length ? ' unless selected' : ''}:{' '}
           {outlying.map((it) => (
             <a key={it.run_id} className="nowrap" href={hrefOfRun(it.run_id)} title={scoreText(it.score)}>
               #{it.run_id}{' '}
@@ -94,8 +94,8 @@ function BandPlot({ batchId, band, selected }: { batchId: string; band: HistoryB
       {selected.length > 0 && (
         <p className="small soft">
           {selected.length > chosen.length
-            ? `The first ${count(chosen.length)} of ${count(selected.length)} selected runs are drawn.`
-            : `${count(chosen.length)} selected run${chosen.length === 1 ? ' is' : 's are'} drawn.`}
+            ? `The first ${count(chosen.length)} of ${count(selected.length)} selected runs are drawn, in blue.`
+            : `${count(chosen.length)} selected run${chosen.length === 1 ? ' is' : 's are'} drawn, in blue.`}
         </p>
       )}
       {none !== null && <p className="small soft">No tolerance band: {none}.</p>}

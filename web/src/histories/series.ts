@@ -30,7 +30,7 @@ export const lineOf = (runId: number): string => `run ${runId}`;
 export const quantileAt = ({ quantiles, seconds }: HistoryBand, p: number): (number | null)[] =>
   quantiles.find((it) => it.p === p)?.value ?? seconds.map(() => null);
 
-/** `P5 to P95` and the median, dashed the tolerance band, limits near the values, and the curves of runs. */
+/** `P5 to P95` and the median, grey beside selected runs, dashed the tolerance band, limits near the values, and the curves of runs. */
 export function bandSeries(band: HistoryBand, curves: readonly RunCurve[]): { series: BandLine[]; far: string[] } {
   const { tolerance, limits, seconds } = band;
   const [low, middle, high] = [0.05, 0.5, 0.95].map((p) => quantileAt(band, p)) as [
@@ -41,10 +41,12 @@ export function bandSeries(band: HistoryBand, curves: readonly RunCurve[]): { se
   const shown = [...low, ...high, ...(tolerance?.lower ?? []), ...(tolerance?.upper ?? [])];
   const near = limits.filter((it) => isNear(shown, it.value));
   const dashed = { colour: 'soft', dash: true, thin: true };
+  // The blue of selected runs is next to that of a band: the median would be one line among them.
+  const colour = curves.some((it) => it.isSelected) ? 'text' : 'running';
   return {
     series: [
-      { name: 'P5', colour: 'running', edge: true, values: low },
-      { name: 'P95', colour: 'running', edge: true, values: high },
+      { name: 'P5', colour, edge: true, values: low },
+      { name: 'P95', colour, edge: true, values: high },
       ...curves.map(({ runId, values, isSelected }): BandLine => ({
         name: lineOf(runId),
         colour: isSelected ? 'accent' : 'timeout',
@@ -58,7 +60,7 @@ export function bandSeries(band: HistoryBand, curves: readonly RunCurve[]): { se
             { name: toleranceName(band), ...dashed, values: tolerance.lower },
             { name: 'upper limit of the tolerance band', ...dashed, isQuiet: true, values: tolerance.upper },
           ]),
-      { name: `median, band P5 to P95, over seconds`, colour: 'running', values: middle },
+      { name: `median, band P5 to P95, over seconds`, colour, values: middle },
       ...near.map(({ name, value, kind }): BandLine => ({
         name,
         colour: kind === 'condition' ? 'failed' : 'timeout',
