@@ -3,6 +3,7 @@ import type { SupervisorSnapshot } from '../../machines/supervisor/supervisor.ts
 import type { ActorFailed } from '../../machines/protocol.ts';
 import type { SubmissionWarning, Uuid } from '../contract/types.ts';
 import type { SimbatchError } from '../domain/errors.ts';
+import type { ClockLeap } from '../domain/retention/sweep-times.ts';
 import type { CoordinatorApi, OperationParts } from './api.ts';
 import type { BucketLook } from './files/object-store/probe.ts';
 import type { ActorJournal } from './kernel/turn/actor-journal.ts';
@@ -37,14 +38,6 @@ export interface CoordinatorHooks {
   committed?(group: CommittedGroup): void;
   /** A turn ended. Called before its changes are written. */
   turn?: TurnObserver;
-}
-
-/** A clock that is more than a day ahead of the last instant that the store knows, in ms since the epoch. */
-export interface ClockLeap {
-  knownMs: number;
-  nowMs: number;
-  /** When deletion begins. */
-  untilMs: number;
 }
 
 /** The settings of a coordinator; each has a default. */

@@ -6,17 +6,13 @@ import { decodeBatch, decodeRunner } from './kernel/actors/actor-kinds.ts';
 import { allOf, keys } from './kernel/storage/keys.ts';
 import type { Store } from './kernel/storage/store.ts';
 import { forgetOldKeys } from './kernel/turn/idempotency.ts';
-import type { ClockLeap, CoordinatorParts } from './lifecycle.ts';
+import { SweepTimes, type ClockLeap } from '../domain/retention/sweep-times.ts';
+import type { CoordinatorParts } from './lifecycle.ts';
 import { AbandonedUploads } from './files/object-store/abandoned-uploads.ts';
 import { sweepNotifications } from './notifications/list.ts';
 import type { Part } from './parts.ts';
 import { sweepRunners } from './pool/departures.ts';
 import { sweepStudies } from './studies/deletions.ts';
-
-/** The interval between sweeps, and the wait of the first one after a leap of the clock. */
-export const SWEEP_MS = 3_600_000;
-/** A clock that is further ahead of the last known instant has leapt, or the coordinator was off. */
-export const LEAP_MS = 86_400_000;
 
 /** The last instant at which deletion was allowed, as text of milliseconds. */
 const INSTANT_KEY = keys.meta('instant');
@@ -25,8 +21,7 @@ export class Sweeps implements Part {
   readonly #parts: CoordinatorParts;
   readonly #leapt: (leap: ClockLeap | undefined) => void;
   readonly #uploads: AbandonedUploads;
-  #atMs = 0;
-  #isWaiting = false;
+  #times: SweepTimes | undefined;
 
   /**
    * @param leapt called with a leap that was found at the start, and without one when deletion begins after it.
@@ -46,20 +41,17 @@ export class Sweeps implements Part {
     const { clock, store } = this.#parts;
     const nowMs = clock.now();
     const noted = store.get(INSTANT_KEY);
-    const knownMs = noted === undefined ? await latestInstant(store) : Number(noted);
-    this.#isWaiting = nowMs - knownMs > LEAP_MS;
-    this.#atMs = this.#isWaiting ? nowMs + SWEEP_MS : nowMs;
-    if (this.#isWaiting) this.#leapt({ knownMs, nowMs, untilMs: this.#atMs });
+    this.#times = new SweepTimes(noted === undefined ? await latestInstant(store) : Number(noted), nowMs);
+    if (this.#times.leap !== undefined) this.#leapt(this.#times.leap);
   }
 
   async tick(now: number): Promise<void> {
-    if (now < this.#atMs) return;
-    this.#atMs = now + SWEEP_MS;
+    const hasLeapt = this.#times?.leap !== undefined;
+    if (this.#times?.begin(now) !== true) return;
     const parts = this.#parts;
     // Not before: a restart within the wait must wait again. In the same store as what is deleted, so that a crash or a power failure keeps or loses both.
     await parts.turns.run('note-instant', (turn) => turn.put(INSTANT_KEY, String(now)));
-    if (this.#isWaiting) this.#leapt(undefined);
-    this.#isWaiting = false;
+    if (hasLeapt) this.#leapt(undefined);
     await forgetOldKeys(parts);
     // After the running purges: a tick does not wait for it.
     parts.purges.run(async () => {

@@ -6,7 +6,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { activeRuns, pendingRuns } from '../../machines/batch.ts';
 import { RUNNER_STATUSES, VERDICTS } from '../contract/enums.ts';
 import type { Coordinator } from '../coordinator/lifecycle.ts';
-import type { ClockLeap, CoordinatorHooks } from '../coordinator/lifecycle.ts';
+import type { CoordinatorHooks } from '../coordinator/lifecycle.ts';
+import type { ClockLeap } from '../domain/retention/sweep-times.ts';
 import { stateOf } from '../coordinator/kernel/actors/directory.ts';
 import { TOTALS, type Statistics, type TotalName, type Totals } from '../coordinator/scheduling/statistics.ts';
 import type { Store } from '../coordinator/kernel/storage/store.ts';

@@ -17,7 +17,7 @@ import { AttemptActor } from './attempt-actor.ts';
 import { AttemptCheckpoint } from './attempt/attempt-checkpoint.ts';
 import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
-import type { AttemptEnd } from './attempt/outcome.ts';
+import { leftBy, type AttemptEnd } from './attempt/outcome.ts';
 import { prepareMachine } from './attempt/preparation.ts';
 import { executionOf } from './attempt/shared/execution.ts';
 import type { Execution } from './attempt/run-attempt.ts';
@@ -250,7 +250,7 @@ export class AttemptManager {
     });
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
-    if (await this.#delivery.conclude(held.actor, ended.record, ended.end)) held.isOver = true;
+    if (await this.#delivery.conclude(held.actor, leftBy(planned, ended), ended.end)) held.isOver = true;
   }
 
   /** Executes an attempt. Resolves with undefined when it is not to be executed. */

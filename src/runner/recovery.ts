@@ -41,7 +41,7 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
     if (outcome !== undefined) undelivered.push({ record, outcome });
     else {
       await closeTelemetry(record, site);
-      spool.settled(record);
+      spool.finished(record);
     }
   }
   if (undelivered.length > 0) {

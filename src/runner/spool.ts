@@ -15,6 +15,7 @@ import {
   type SpoolOrigin,
   type SpoolOwner,
 } from './config/process-file.ts';
+import { ATTEMPTS, EndedAttempts, endedOperation, type Operation } from './ends/ended-attempts.ts';
 import { oneLine } from './system-error.ts';
 import type { Waits } from './waits.ts';
 import type { AttemptRef, OutcomeReport, ReleaseReport } from '../contract/types.ts';
@@ -38,9 +39,9 @@ export interface SpooledAttempt extends AttemptRef {
   };
   /** Set once the attempt is over and not yet acknowledged. */
   outcome?: Outcome;
+  /** A function that has asked for no directory. */
+  hasNoFolder?: true;
 }
-
-type Operation = { type: 'put'; key: string; value: string } | { type: 'del'; key: string };
 
 interface PendingWrite {
   /** Undefined: only the records of settled attempts are deleted. */
@@ -62,14 +63,16 @@ export class Spool {
   readonly directory: string;
   /** Instances of former processes that did not sign off, the latest first. All of them are dead. */
   readonly replaces: readonly string[];
+  /** Attempts whose folders may be deleted when they are old. */
+  readonly ends: EndedAttempts;
   readonly #level: Level<string, string>;
   readonly #own: SpoolOwner;
   readonly #waits: Waits;
   readonly #writes = new Coalescer<PendingWrite>((group) => this.#writeTogether(group));
-  /** Records to delete from the disk, by their keys: the next write includes them. */
-  readonly #settled = new Set<string>();
-  /** The keys of records that are being deleted. */
-  readonly #deleting = new Set<string>();
+  /** Records to delete from the disk, by their keys, each with what takes its place: the next write includes them. */
+  readonly #settled = new Map<string, Operation | undefined>();
+  /** The same of records that are being deleted. */
+  readonly #deleting = new Map<string, Operation | undefined>();
   #cancelDeletion: (() => void) | undefined;
 
   private constructor(
@@ -84,6 +87,9 @@ export class Spool {
     this.replaces = replaces;
     this.#level = level;
     this.#own = own;
+    this.ends = new EndedAttempts(level, (what, operation) =>
+      waits.within(DEADLINE_MS, `${what} ${directory}`, operation),
+    );
   }
 
   /** Where the state of a runner is kept. */
@@ -141,7 +147,7 @@ export class Spool {
       // A write that failed may have left it closed.
       if (this.#level.status !== 'open') await this.#reopen();
       const all: SpooledAttempt[] = [];
-      for await (const text of this.#level.values()) {
+      for await (const text of this.#level.values(ATTEMPTS)) {
         const record = JSON.parse(text) as SpooledAttempt;
         const it = key(record);
         if (!this.#settled.has(it) && !this.#deleting.has(it)) all.push(record);
@@ -184,11 +190,23 @@ export class Spool {
   }
 
   /**
-   * The coordinator has the outcome or refuses it, or the attempt is not executed. The record is deleted with the next write, or
-   * soon: a crash before costs one report that is refused or repeated. Never fails: what the disk does not take is deleted later.
+   * The attempt is not executed. The record is deleted with the next write, or soon. Never fails: what the disk does not take is deleted later.
    */
   settled(attempt: AttemptRef): void {
-    this.#settled.add(key(attempt));
+    this.#settle(attempt, undefined);
+  }
+
+  /**
+   * The coordinator has the outcome or refuses it, and no file of the attempt is to be sent: its folder may be deleted one day. Deletes the
+   * record as `settled`: a crash before costs one report that is refused or repeated.
+   */
+  finished(attempt: SpooledAttempt): void {
+    const hasFolder = attempt.directory !== '' && attempt.hasNoFolder !== true;
+    this.#settle(attempt, hasFolder ? endedOperation(attempt, this.#waits.clock.now()) : undefined);
+  }
+
+  #settle(attempt: AttemptRef, instead: Operation | undefined): void {
+    this.#settled.set(key(attempt), instead);
     this.#cancelDeletion ??= this.#waits.clock.after(DELETED_MS, () => {
       void this.#write(undefined).catch(() => {});
     });
@@ -230,9 +248,9 @@ export class Spool {
       if (record !== undefined && !this.#settled.has(key(record)))
         operations.push({ type: 'put', key: key(record), value: text });
     }
-    for (const gone of this.#settled) {
-      operations.push({ type: 'del', key: gone });
-      this.#deleting.add(gone);
+    for (const [gone, instead] of this.#settled) {
+      operations.push({ type: 'del', key: gone }, ...(instead === undefined ? [] : [instead]));
+      this.#deleting.set(gone, instead);
     }
     this.#settled.clear();
     try {
@@ -242,7 +260,7 @@ export class Spool {
       );
       for (const it of group) it.resolve();
     } catch (error) {
-      for (const gone of this.#deleting) this.#settled.add(gone);
+      for (const [gone, instead] of this.#deleting) this.#settled.set(gone, instead);
       for (const it of group) it.reject(error);
     } finally {
       this.#deleting.clear();

@@ -14,6 +14,7 @@ import { Launchers } from './launch/launchers.ts';
 import { openProcessTools } from './processes/process-tools.ts';
 import type { ProcessTools } from './processes/process-scope.ts';
 import type { RunnerConfig } from './config/config.ts';
+import { Expiry } from './files/expiry.ts';
 import { Waits } from './waits.ts';
 import type { Resolved } from './preflight.ts';
 import { Spool } from './spool.ts';
@@ -111,7 +112,13 @@ export async function startRunner(
     `runner ${config.id}: ${String(config.maxConcurrentJobs)} runs at once; ${served}; output in ${config.outputRoot}`,
   );
   await launchers.open(async (engine) => (await codes.of({ engine }))?.identity.digest);
+  const expiry =
+    config.keepDays === undefined
+      ? undefined
+      : new Expiry({ ...config, keepDays: config.keepDays, ...own, spool, waits, clock, log });
+  void expiry?.run();
   const close = async (): Promise<void> => {
+    await expiry?.end();
     launchers.close();
     processes.cgroups?.close();
     await spool.close();

@@ -1,8 +1,7 @@
 /** Deletion by age and a clock that is wrong: a start with a clock that is days ahead deletes nothing for an hour. */
 import { expect } from 'chai';
 import { openCoordinator, type Coordinator } from '../../src/coordinator/coordinator.ts';
-import type { ClockLeap } from '../../src/coordinator/lifecycle.ts';
-import { LEAP_MS, SWEEP_MS } from '../../src/coordinator/sweeps.ts';
+import { LEAP_MS, SWEEP_MS, type ClockLeap } from '../../src/domain/retention/sweep-times.ts';
 import { DamagedStore } from '../support/damaged-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';

@@ -26,6 +26,7 @@ entrypoint: other.mjs
 python_executable: venv/bin/python
 output_root: out
 working_directory: /data
+keep_days: 90
 checkpoint_dir: checkpoints
 checkpoint_interval: 5m
 checkpoint_max_gb: 2
@@ -93,6 +94,7 @@ describe('runner: configuration', () => {
       graceSecs: 30,
       engines: [{ name: '*', entrypoint: '/cwd/sim.py' }],
       outputRoot: '/cwd/simbatch-output',
+      keepDays: undefined,
       checkpointDir: undefined,
       checkpointIntervalMs: 60_000,
       checkpointBytes: 2 ** 32,
@@ -147,6 +149,7 @@ describe('runner: configuration', () => {
       tags: ['a', 'b'],
       pythonExecutable: join(folder, 'venv/bin/python'),
       outputRoot: join(folder, 'out'),
+      keepDays: 90,
       checkpointDir: join(folder, 'checkpoints'),
       checkpointIntervalMs: 300_000,
       checkpointBytes: 2 ** 31,
@@ -183,6 +186,7 @@ describe('runner: configuration', () => {
     code: ['f', 'e', 'x', 'engines'],
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
+    keep_days: ['1', '2', '3', 'keepDays'],
     checkpoint_dir: ['/f', '/e', '/x', 'checkpointDir'],
     checkpoint_interval: ['1', '2', '3', 'checkpointIntervalMs'],
     checkpoint_max_gb: ['1', '2', '3', 'checkpointBytes'],

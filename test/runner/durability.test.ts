@@ -49,6 +49,7 @@ describe('runner: durability', () => {
         return new Promise<void>((resolve) => (release = resolve));
       },
       settled: () => {},
+      finished: () => {},
     };
     const report = async ({ type }: { type: string }): Promise<object> => {
       calls.push(type);

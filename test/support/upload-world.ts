@@ -112,8 +112,8 @@ export class UploadWorld {
     const stepped = Object.assign(Object.create(spool) as Spool, {
       running: (record: Parameters<Spool['running']>[0]) => step('running', () => spool.running(record)),
       ended: (...args: Parameters<Spool['ended']>) => step('ended', () => spool.ended(...args)),
-      settled: (ref: Parameters<Spool['settled']>[0]) => {
-        if (!stop.signal.aborted) spool.settled(ref);
+      finished: (record: Parameters<Spool['finished']>[0]) => {
+        if (!stop.signal.aborted) spool.finished(record);
       },
     });
     life.uploads = new Uploads({

@@ -19,3 +19,13 @@ export function formatDuration(seconds: number | undefined): string {
   if (whole < 86_400) return pair(Math.floor(whole / 3600), 'h', Math.floor((whole % 3600) / 60), 'm');
   return pair(Math.floor(whole / 86_400), 'd', Math.floor((whole % 86_400) / 3600), 'h');
 }
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A number of bytes: `17 B`, `3.4 MiB`; `-` when it is not known. */
+export function formatBytes(bytes: number | undefined): string {
+  if (bytes === undefined) return '-';
+  const unit = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** unit;
+  return `${unit === 0 ? String(bytes) : value.toPrecision(value < 10 ? 2 : value < 100 ? 3 : 4)} ${UNITS[unit] ?? ''}`;
+}

@@ -32,17 +32,7 @@ export function clockDifference(aheadSecs: number): string {
   return `${String(secs)} s ${aheadSecs > 0 ? 'ahead' : 'late'}, compared with`;
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-/** A number of bytes: `17 B`, `3.4 MiB`; `-` when it is not known. */
-export function formatBytes(bytes: number | undefined): string {
-  if (bytes === undefined) return '-';
-  const unit = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** unit;
-  return `${unit === 0 ? String(bytes) : value.toPrecision(value < 10 ? 2 : value < 100 ? 3 : 4)} ${UNITS[unit] ?? ''}`;
-}
-
-export { formatDuration, formatNumber } from '../../base/text/number-text.ts';
+export { formatBytes, formatDuration, formatNumber } from '../../base/text/number-text.ts';
 export { shortId } from '../../domain/ids.ts';
 export { plural } from '../../domain/plural.ts';
 

@@ -33,7 +33,7 @@ export class OutcomeDelivery {
     if (end.type === 'abandoned') {
       const { killedFor } = actor;
       log.info(`run killed: ${killedFor?.type === 'abandoned' ? killedFor.detail : 'abandoned'}`, { ...ref });
-      spool.settled(started);
+      spool.finished(started);
       return false;
     }
     const outcome = outcomeOf(end, ref);
@@ -68,7 +68,7 @@ export class OutcomeDelivery {
       const upload = isOver && record.upload !== undefined && this.#options.uploads !== undefined;
       actor.send({ type: 'DELIVERED', upload });
       if (upload) await this.#upload(actor, record);
-      else spool.settled(record);
+      else spool.finished(record);
       return isOver;
     } catch (error) {
       // The outcome stays in the spool for the next process under this id.

@@ -3,6 +3,7 @@ import { lstat, statfs } from 'node:fs/promises';
 import type { KillCause } from '../../../machines/attempt.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { FailReason, ReportedResult } from '../../contract/types.ts';
+import type { SpooledAttempt } from '../spool.ts';
 import { isDiskFull, systemCode } from '../system-error.ts';
 import type { TelemetrySummary } from '../telemetry/server.ts';
 import type { Waits } from '../waits.ts';
@@ -38,6 +39,16 @@ const CODE_NOTES: Readonly<Record<CodeChange, readonly string[]>> = {
     'whether its code changed while it loaded it is not known, since the files of the simulation could not be looked at in time: its code is unknown',
   ],
 };
+
+/** The record of an ended attempt, with whether it has left a folder: a carried function makes one when it asks for it. */
+export function leftBy(
+  planned: { type: 'plan'; plan: Pick<ExecutionPlan, 'code'> } | { type: 'invalid' },
+  { record, end }: { record: SpooledAttempt; end: AttemptEnd },
+): SpooledAttempt {
+  if (planned.type === 'invalid' || planned.plan.code === undefined || end.type !== 'complete') return record;
+  const { output_files, telemetry_data } = end.result;
+  return output_files.length > 0 || telemetry_data != null ? record : { ...record, hasNoFolder: true };
+}
 
 export interface EndedRun {
   /** Why its runner leaves, when the run ended with it. */

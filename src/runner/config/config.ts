@@ -78,6 +78,8 @@ export interface RunnerConfig {
   containers: ContainerSettings;
   /** Absolute path of the output root. */
   outputRoot: string;
+  /** Days after which folders of finished attempts are deleted; undefined: never. */
+  keepDays: number | undefined;
   /** Where checkpoints of runs are kept; undefined: below the output root. */
   checkpointDir: string | undefined;
   /** The shortest time between two uploads of the checkpoint of a run, and the largest checkpoint in bytes; 0: none. */
@@ -120,6 +122,7 @@ export interface ConfigSources {
 
 const DEFAULT_MARGIN_MS = 60_000;
 const DEFAULT_CHECKPOINT_MS = 60_000;
+const MOST_DAYS = 36_500;
 const DEFAULT_ENDPOINT = 'http://127.0.0.1:7070';
 const CREDENTIAL_FIELDS = ['token', 'svc_token', 'auth_token', 'api_token', 'password', 'secret'];
 
@@ -180,6 +183,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     cgroup: settings.read('cgroup', cgroupMode, 'auto'),
     containers: containerSettings(settings),
     outputRoot,
+    keepDays: settings.read<number | undefined>('keep_days', atLeast(1, MOST_DAYS), undefined),
     checkpointDir: settings.read<string | undefined>('checkpoint_dir', path, undefined),
     checkpointIntervalMs: settings.read('checkpoint_interval', pause, DEFAULT_CHECKPOINT_MS),
     checkpointBytes: Math.floor(settings.read('checkpoint_max_gb', size, 4) * 2 ** 30),

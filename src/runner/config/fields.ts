@@ -45,6 +45,10 @@ const SETTINGS = {
   },
   python_executable: { kind: 'program', text: 'interpreter used to start a .py entrypoint' },
   output_root: { kind: 'path', text: 'root directory for the output of runs' },
+  keep_days: {
+    kind: 'count',
+    text: 'delete the folders of runs this many days after their end, once their files are sent',
+  },
   checkpoint_dir: { kind: 'path', text: 'root directory for checkpoints of runs; runners that share it pass them on' },
   checkpoint_interval: {
     kind: 'duration',

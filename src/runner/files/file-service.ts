@@ -9,8 +9,10 @@ import { LIMITS } from '../../contract/limits.ts';
 import { batchIdOf, isJobId, runIdOf } from '../../domain/ids.ts';
 import type { RunnerConfig } from '../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../connection/coordinator-connection.ts';
+import { deletionText } from '../ends/ended-attempts.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
+import type { Spool } from '../spool.ts';
 import type { LiveViews } from '../telemetry/live/views.ts';
 import type { Waits } from '../waits.ts';
 import { attemptDirectory } from './artifacts.ts';
@@ -24,6 +26,7 @@ export interface FileServiceOptions {
   clock: Clock;
   log: Log;
   waits: Waits;
+  spool: Pick<Spool, 'ends'>;
   instance: string;
   /** Undefined where files are not served. */
   live: LiveViews | undefined;
@@ -151,6 +154,9 @@ class FileService {
       };
     }
     if (request.type === 'live') return this.#readLive(request);
+    const deletion = await this.#options.spool.ends.deletionOf(request);
+    if (deletion !== undefined)
+      return { query: { fault: 'unknown-file' as const, detail: deletionText(deletion) }, bytes: NOTHING };
     const directory = attemptDirectory(outputRoot, batchIdOf(jobId), runIdOf(jobId), attempt);
     if (request.type === 'list') {
       const list = Buffer.from(JSON.stringify(await listRunFiles(directory, stop)));

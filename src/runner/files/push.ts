@@ -121,7 +121,7 @@ async function pushRunner(
       if (!isSuperseded(error)) throw error;
       pushed.superseded += files;
       pushed.reason ??= oneLine(error);
-      spool.settled(record);
+      spool.finished(record);
     }
   }
 }

@@ -25,7 +25,7 @@ export interface UploadLink {
   stop: AbortSignal;
   /** The runner that executed the run. */
   runnerId: string;
-  spool: Pick<Spool, 'running' | 'settled'>;
+  spool: Pick<Spool, 'running' | 'finished'>;
   /** Called when a file is in the object store, or lost. */
   onFile?: (path: string) => void;
 }
@@ -84,7 +84,7 @@ export async function tryUpload(link: UploadLink, start: SpooledAttempt, reporte
     if (reason !== undefined) tried.reason = reason;
     const files = [...left, ...todo];
     tried.record = { ...tried.record, upload: { ...tried.record.upload, files } };
-    if (files.length === 0) link.spool.settled(tried.record);
+    if (files.length === 0) link.spool.finished(tried.record);
     else if (files.length < (start.upload?.files.length ?? 0)) await link.spool.running(tried.record);
     // The store takes nothing now.
     if (sent.length === 0 && missed.length > 0) break;

@@ -170,7 +170,7 @@ export class Uploads {
       if (isSuperseded(error)) {
         actor.send({ type: 'REFUSED', code: error.code });
         log.warn(`its files are not uploaded, and stay in ${waiting.record.directory}: ${oneLine(error)}`, about);
-        spool.settled(waiting.record);
+        spool.finished(waiting.record);
         return true;
       }
       if (error instanceof Stopped || stop.aborted) {

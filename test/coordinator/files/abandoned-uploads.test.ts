@@ -4,7 +4,7 @@ import { jobId } from '../../../src/domain/ids.ts';
 import { AbandonedUploads } from '../../../src/coordinator/files/object-store/abandoned-uploads.ts';
 import type { ObjectStore } from '../../../src/coordinator/files/object-store/object-store.ts';
 import type { SignedUpload } from '../../../src/contract/types.ts';
-import { SWEEP_MS } from '../../../src/coordinator/sweeps.ts';
+import { SWEEP_MS } from '../../../src/domain/retention/sweep-times.ts';
 import { FakeS3, KEY } from '../../support/fake-s3.ts';
 import { Scene } from '../../support/scene.ts';
 import { declared, send } from '../../support/upload.ts';

@@ -15,7 +15,7 @@ import { openStore } from '../../../src/coordinator/kernel/storage/open-store.ts
 import type { Operation } from '../../../src/coordinator/kernel/storage/engine.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { encodeHistory } from '../../../src/domain/histories/values.ts';
-import { SWEEP_MS } from '../../../src/coordinator/sweeps.ts';
+import { SWEEP_MS } from '../../../src/domain/retention/sweep-times.ts';
 import { codeOf } from '../../support/scene.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';

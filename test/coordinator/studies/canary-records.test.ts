@@ -7,7 +7,7 @@ import { importSnapshot } from '../../../src/coordinator/snapshots/import.ts';
 import { decodeBatch, isTerminal } from '../../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
 import { endLostCanaries } from '../../../src/coordinator/studies/lost-canaries.ts';
-import { SWEEP_MS } from '../../../src/coordinator/sweeps.ts';
+import { SWEEP_MS } from '../../../src/domain/retention/sweep-times.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../support/memory-store.ts';
 import type { CoordinatorOptions } from '../../../src/coordinator/options.ts';
 import { runs, Scene } from '../../support/scene.ts';

@@ -4,7 +4,7 @@ import type { Uuid } from '../../../src/contract/types.ts';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { CoordinatorOptions } from '../../../src/coordinator/options.ts';
 import type { Changes, StoreView } from '../../../src/coordinator/kernel/storage/store.ts';
-import { SWEEP_MS } from '../../../src/coordinator/sweeps.ts';
+import { SWEEP_MS } from '../../../src/domain/retention/sweep-times.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { study } from '../../support/studies.ts';

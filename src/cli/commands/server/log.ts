@@ -4,7 +4,8 @@
  */
 import { pino, type Logger } from 'pino';
 import type { ActorFailed, Fact } from '../../../../machines/protocol.ts';
-import type { ClockLeap, CoordinatorHooks } from '../../../coordinator/lifecycle.ts';
+import type { CoordinatorHooks } from '../../../coordinator/lifecycle.ts';
+import { leapWarning, type ClockLeap } from '../../../domain/retention/sweep-times.ts';
 import type { TurnReport } from '../../../coordinator/kernel/turn/measured-turns.ts';
 import type { Metrics } from '../../../http/metrics.ts';
 import { clockDifference, printable } from '../../terminal/format.ts';
@@ -141,11 +142,9 @@ export function logLeap(log: Logger, leap: ClockLeap | undefined): void {
   }
   const { knownMs, nowMs, untilMs } = leap;
   const [known, now, until] = [knownMs, nowMs, untilMs].map((it) => new Date(it).toISOString());
-  const days = ((nowMs - knownMs) / 86_400_000).toFixed(1);
   log.warn(
     { clock: now, last_known: known, deletes_from: until },
-    `the clock shows ${String(now)}, ${days} days after the last instant that the data directory knows: nothing is deleted before ${String(until)}; ` +
-      'if the clock is wrong, stop the coordinator and set it (a coordinator that was off for so long needs nothing)',
+    leapWarning(leap, 'the data directory', 'coordinator'),
   );
 }
 

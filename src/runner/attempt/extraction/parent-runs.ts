@@ -6,11 +6,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
 import type { AttemptRef, JobResult, ParentFiles } from '../../../contract/types.ts';
+import { jobId } from '../../../domain/ids.ts';
 import { filePathFault } from '../../../domain/files/file-path.ts';
 import type { RunnerConfig } from '../../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../../connection/coordinator-connection.ts';
 import { attemptDirectory } from '../../files/artifacts.ts';
 import { Final, getPart, repeated } from '../../files/object-transfer.ts';
+import { deletionText } from '../../ends/ended-attempts.ts';
+import type { Spool } from '../../spool.ts';
 import { systemCode } from '../../system-error.ts';
 
 /** A finished run whose files are here. */
@@ -30,6 +33,7 @@ interface Found {
   files: readonly ParentFile[];
   /** Where the files are that have no address. */
   directory: string;
+  ref: AttemptRef;
 }
 
 /** Where the files of a finished run are for the attempt that is about it. */
@@ -64,6 +68,7 @@ export interface ParentRunsOptions {
   config: Pick<RunnerConfig, 'id' | 'outputRoot'>;
   client: Client;
   connection: Pick<CoordinatorConnection, 'ask'>;
+  spool: Pick<Spool, 'ends'>;
   clock: Clock;
 }
 
@@ -88,7 +93,7 @@ export class ParentRuns {
     if (file === undefined) return { result: found.result, telemetry: undefined, close: async () => {} };
     if (file.url === undefined) {
       const path = join(found.directory, file.path);
-      if (!(await exists(path))) return this.#absent(path);
+      if (!(await exists(path))) return await this.#absent(path, found);
       return { result: found.result, telemetry: path, close: async () => {} };
     }
     return await this.#beside(directory, async ({ files }) => {
@@ -112,7 +117,7 @@ export class ParentRuns {
         const to = join(files, file.path);
         const missing =
           file.url === undefined
-            ? await this.#copyFile(join(found.directory, file.path), to)
+            ? await this.#copyFile(join(found.directory, file.path), to, found)
             : await this.#fetch(file, to, stop);
         if (missing !== undefined) return missing;
       }
@@ -136,7 +141,8 @@ export class ParentRuns {
       return { gone: gone ?? 'the coordinator does not name them' };
     const foreign = files.find(({ path }) => filePathFault(path) !== undefined);
     if (foreign !== undefined) return { gone: `the result names no file of the run: ${foreign.path}` };
-    return { result, files, directory: attemptDirectory(config.outputRoot, batchId, runId, attempt) };
+    const directory = attemptDirectory(config.outputRoot, batchId, runId, attempt);
+    return { result, files, directory, ref: { job_id: jobId(batchId, runId), attempt } };
   }
 
   /** Makes files in the place beside an attempt, which are removed at the end, or at once where the files of the run are gone. */
@@ -158,12 +164,17 @@ export class ParentRuns {
     }
   }
 
-  #absent = (path: string): Gone => ({ gone: `${path} does not exist on runner "${this.#options.config.id}"` });
+  async #absent(path: string, { ref }: Found): Promise<Gone> {
+    const { config, spool } = this.#options;
+    const deletion = await spool.ends.deletionOf(ref);
+    const why = deletion === undefined ? '' : `: ${deletionText(deletion)}`;
+    return { gone: `${path} does not exist on runner "${config.id}"${why}` };
+  }
 
   /** Returns why the file is gone, if it is. A copy costs nothing where the file system shares blocks. */
-  async #copyFile(from: string, to: string): Promise<Gone | undefined> {
+  async #copyFile(from: string, to: string, found: Found): Promise<Gone | undefined> {
     await mkdir(dirname(to), { recursive: true });
-    if (!(await exists(from))) return this.#absent(from);
+    if (!(await exists(from))) return await this.#absent(from, found);
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     return undefined;
   }

@@ -1,10 +1,13 @@
 /** Files of runs, read through a real coordinator from the runner that has them. */
 import { expect } from 'chai';
-import { appendFileSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../../../src/client/client.ts';
 import type { Job, OpenFile } from '../../../../src/client/client.ts';
 import { MAX_READINGS } from '../../../../src/coordinator/files/runner/file-requests.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { Spool } from '../../../../src/runner/spool.ts';
+import { Waits } from '../../../../src/runner/waits.ts';
 import { Pool } from '../../../support/pool.ts';
 import { post } from '../../../support/http.ts';
 
@@ -167,6 +170,38 @@ describe('runner/files: files of runs read from their runner', () => {
     await runner.end('SIGTERM');
     const gone = await refusal(pool.client.files.read(job.id, 'large.bin'));
     expect(gone.message).to.include('runner "r1" is gone').and.include(large?.address);
+  });
+
+  it('says that the runner has deleted the folder of an old run', async () => {
+    const runner = start();
+    const job = await finished();
+    const address = await addressOf(job, 'large.bin');
+    await runner.end('SIGTERM');
+    // As if the run had ended two days ago.
+    const outputRoot = join(pool.site.folder, 'out');
+    const spool = await Spool.openLeft(outputRoot, 'r1', new Waits(systemClock));
+    const [ended] = await spool.ends.before(Infinity, 1);
+    await spool.ends.forget([ended!]);
+    await spool.close();
+    const atMs = systemClock.now() - 2 * 86_400_000;
+    const earlier = { ...systemClock, now: () => atMs };
+    const former = await Spool.openLeft(outputRoot, 'r1', new Waits(earlier));
+    former.finished({ ...ended!.ref, directory: dirname(address) });
+    await former.close();
+    writeFileSync(join(outputRoot, '.simbatch-runner', 'instant'), String(systemClock.now()));
+    const again = start('--keep-days', '1');
+    await again.says('deleted the folders of 1 run (3.3 MiB) that ended more than 1 day ago');
+    expect(existsSync(address)).to.equal(false);
+    let error = await refusal(pool.client.files.read(job.id, 'large.bin'));
+    // It begins to serve files when it has registered.
+    while (error.code === 'artifact-not-uploaded') error = await refusal(pool.client.files.read(job.id, 'large.bin'));
+    expect(error.code).to.equal('unknown-file');
+    expect(error.message).to.match(
+      /is not on runner "r1": the runner deleted the folder of this attempt at \d.*Z, since it ended more than 1 day before \(--keep-days\)/,
+    );
+    const { notes, is_readable } = await pool.client.files.list(job.id);
+    expect(is_readable).to.equal(false);
+    expect(notes[0]).to.include('runner "r1" cannot list its files: the runner deleted the folder of this attempt at ');
   });
 
   it('refuses files above the limit of the runner', async () => {
