@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { judgeStudy } from '../../src/analysis/requirements/verdicts.ts';
 import { summarizeStudy } from '../../src/analysis/summary.ts';
 import { RunTableBuilder } from '../../src/analysis/table/table-builder.ts';
+import { verdictLines } from '../../src/cli/study/answer-text.ts';
 import { summaryLines } from '../../src/cli/study/summary-lines.ts';
 import { verdictReport } from '../../src/cli/commands/analysis/verdict.ts';
 import { verdictExitCode } from '../../src/cli/study/verdicts.ts';
@@ -50,6 +51,19 @@ describe('cli/commands/analysis', () => {
     expect(text).to.match(/SITE +WIND +VERDICT +CALLED +PASSED/i);
     expect(text).to.match(/north +calm +met +met +40 +0 +0 +100 %/);
     expect(text).to.match(/south +calm +violated +violated +0 +40 +0 +0 %/);
+  });
+
+  it('says the grounds of a verdict once: not again below a sentence that has them', () => {
+    const requirement = judgeStudy(table(40), [{ name: 'close', output: 'miss', condition: '< 50', probability: 0.5 }])
+      .requirements[0]!;
+    const grounds = requirement.sentence.replace(/^[^:]*: /, '');
+    const [line] = verdictLines([requirement]);
+    expect(line).to.include(grounds);
+    expect(verdictLines([requirement], { headline: 'OK: something else' })).to.deep.equal([line]);
+    const said = verdictLines([requirement], {
+      headline: `OK: ${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}.`,
+    });
+    expect(said).to.deep.equal([line!.slice(0, -grounds.length - 2)]);
   });
 
   it('prints how many runs a summary uses, and the failures by pattern', () => {

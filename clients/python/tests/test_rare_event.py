@@ -44,6 +44,9 @@ def test_a_rare_violation_is_bounded_by_one_study_and_by_two(lab):
     # The truth is 2.33e-4.
     assert answer["lower"] < 2.33e-4 < answer["upper"] < answer["direct"]["upper"]
     assert "in the regions found" in repr(answer) and "rare-one-study" in [one["code"] for one in answer["warnings"]]
+    lines = repr(answer).splitlines()
+    assert [line.split("  ")[0] for line in lines[1:4]] == ["violations", "in the regions found", "anywhere"]
+    assert len([line for line in lines if "one study" in line]) == 1 and "confirmed" not in lines
     (second,) = batch.repeats
     assert second.ended and second.name == "rare (study 2)"
     both = batch.rare_event()

@@ -114,20 +114,28 @@ function outlook({ needed_clean_runs: needed, failures_left: left }: Requirement
   return left === null ? ['shown so far'] : [`shown so far, ${plural(left, 'more failure')} at most`];
 }
 
-/** One sentence per requirement, with its limits; each limit is said once, and those of `saidAlready` not again. */
+/** The lines above the verdicts: codes of limits that they have said, and the sentence about the study. */
+interface SaidAlready {
+  codes?: readonly string[];
+  headline?: string | undefined;
+}
+
+/** One sentence per requirement, with its limits; each limit is said once, and what has been said already not again. */
 export function verdictLines(
   requirements: readonly RequirementVerdict[],
-  saidAlready: readonly string[] = [],
+  { codes = [], headline = '' }: SaidAlready = {},
 ): string[] {
   // The sentence names the unknown runs that prevent a verdict.
-  const said = [...saidAlready, 'unknown-decides'];
+  const said = [...codes, 'unknown-decides'];
   return requirements.flatMap((it) => {
     const limits = limitLines(it, said);
     said.push(...it.warnings.map(({ code }) => code));
     const sentence = printable(it.sentence);
     // The sentence begins with the verdict.
     const [verdict = ''] = sentence.split(':', 1);
-    const painted = paint(verdict, statusTone(verdict)) + sentence.slice(verdict.length);
+    const grounds = sentence.slice(verdict.length);
+    const isSaid = headline.toLowerCase().includes(grounds.replace(/^: /, '').toLowerCase());
+    const painted = paint(verdict, statusTone(verdict)) + (isSaid ? '' : grounds);
     return [`${printable(it.name)}: ${painted}`, ...limits];
   });
 }

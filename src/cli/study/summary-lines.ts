@@ -11,17 +11,23 @@ import {
   precisionLines,
 } from './answer-text.ts';
 
-/** The sentence, the verdicts, the statistics with these quantiles (P5, P50 and P95 without them), the failures. */
+interface SummaryOptions extends TableOptions {
+  /** P5, P50 and P95 without them. */
+  quantiles?: readonly number[] | undefined;
+  /** The sentence about the study, where it stands above. */
+  headline?: string | undefined;
+}
+
+/** The sentence, the verdicts, the statistics, the failures. */
 export function summaryLines(
   summary: StudySummary,
-  options: TableOptions = {},
-  quantiles?: readonly number[],
+  { quantiles, headline, ...options }: SummaryOptions = {},
 ): string[] {
-  const said = summary.warnings.map(({ code }) => code);
+  const codes = summary.warnings.map(({ code }) => code);
   const lines = [
     summary.sentence,
     ...limitLines(summary, ['runs-left-out']),
-    ...verdictLines(summary.requirements, said),
+    ...verdictLines(summary.requirements, { codes, headline }),
     ...precisionLines(summary.precision),
   ];
   if (summary.outputs.some((it) => it.count > 0))

@@ -13,6 +13,7 @@ type Counts = ReturnType<Attempt['counts']>;
 
 /** A confirmed answer without a warning but that of one study. */
 const CONFIRMED = {
+  sentence: 'confirmed',
   phase: 'ended',
   reason: 'confirmed',
   runs: 3_000,
@@ -260,6 +261,20 @@ describe('analysis/rare/grounds', () => {
         lower: null,
         apart: null,
       });
+      const beyond = 'Violations in regions that were not found are excluded only above 3.7e-3 (1,000 nominal runs)';
+      const direct = { violations: 0, unknown: 0, of: 1000, lower: 0, upper: 0.0037 };
+      const ended = (reason: RareEventAnswer['reason']): Partial<RareEventAnswer> => ({
+        reason,
+        estimate: null,
+        direct,
+        sentence: `no estimate: ${reason}. ${beyond}`,
+      });
+      expect(joint(ended('plateau'), ended('plateau')).sentence).to.match(
+        /^by both studies, no estimate: plateau\. Violations in regions .* only above 1\.8e-3 \(2,000 nominal runs\)$/,
+      );
+      expect(joint(ended('plateau'), ended('constant-output')).sentence).to.match(
+        /^no joint estimate of 2 studies\. Study 1: no estimate: plateau\. Study 2: no estimate: constant-output\. Violations in regions [^:]* \(2,000 nominal runs\)$/,
+      );
       const notRare = joint({}, { reason: 'not-rare', estimate: 0.3 });
       expect(notRare).to.include({
         phase: 'ended',

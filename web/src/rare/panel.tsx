@@ -89,7 +89,7 @@ function Answer({ answer, own = answer, progress, submission }: AnswerProps) {
       {answer.studies.length > 1 && (
         <>
           <Studies answer={answer} here={here} />
-          <h3>This study</h3>
+          {search !== null && <h3>This study</h3>}
         </>
       )}
       <div className="rare-plots">

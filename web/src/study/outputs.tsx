@@ -104,6 +104,11 @@ function Row({
         title={`${count(it.count)} values; ${it.mean_reason ?? 'half of the 95 % interval of the mean'}`}
       >
         {meanText(it.mean, it.mean_interval)}
+        {it.missing > 0 && (
+          <div className="small soft">
+            {count(it.count)} of {count(it.count + it.missing)} runs
+          </div>
+        )}
       </td>
       <td className="right nowrap">
         <Bounded output={it} p={0.05} />

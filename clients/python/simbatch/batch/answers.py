@@ -22,6 +22,12 @@ class Answer(Dict[str, Any]):
         found: Optional[str] = self.get("sentence")
         return found
 
+    @property
+    def missing(self) -> Optional[str]:
+        """Why the answer lacks a value, in words."""
+        found: Optional[str] = self.get("reason")
+        return found
+
     def rows(self) -> List[Mapping[str, Any]]:
         """The rows of the answer's table."""
         found: List[Mapping[str, Any]] = self.get(self.table_member) or []
@@ -178,8 +184,17 @@ class Sensitivity(Answer):
 class RareEvent(Answer):
     """How probable a rare violation is: `estimate`, `lower` and `upper` of the regions found, `direct` of all others. Experimental."""
 
-    table_member = "warnings"
-    columns = ("code", "message")
+    columns = ("violations", "estimate", "lower", "upper", "runs")
+    missing = None
+    """The sentence says it."""
+
+    def rows(self) -> List[Mapping[str, Any]]:
+        """The two statements: of the regions found, and of all others."""
+        found, direct = "in the regions found", self.get("direct") or {}
+        return [
+            {"violations": found, **{name: self.get(name) for name in ("estimate", "lower", "upper", "runs")}},
+            {"violations": "anywhere", "lower": direct.get("lower"), "upper": direct.get("upper"), "runs": direct.get("of")},
+        ]
 
 
 class Indices(Answer):

@@ -61,8 +61,7 @@ def answer_table(answer: Answer) -> Tuple[List[str], List[List[Any]]]:
 
 def answer_notes(answer: Answer) -> List[str]:
     """Explains and limits the answer: the notes of its table, its reason and its warnings."""
-    reason = [str(answer["reason"])] if answer.get("reason") else []
-    return [*answer.notes(), *reason, *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
+    return [*answer.notes(), *filter(None, [answer.missing]), *(f"warning: {one['message']}" for one in answer.get("warnings") or ())]
 
 
 def answer_text(answer: Answer) -> str:

@@ -95,13 +95,22 @@ function sentenceOf(answer: RareEventAnswer, all: readonly RareEventAnswer[]): s
     const parts = all.map((it, at) => `Study ${at + 1}: ${partText(it)}.`).join(' ');
     return `no joint estimate of ${all.length} studies yet. ${parts}${beyond}`;
   }
-  if (answer.estimate === null)
-    return `no joint estimate of ${all.length} studies. ${all.map((it, at) => `Study ${at + 1}: ${it.sentence}`).join('. ')}`;
   const by = all.length === 2 ? 'both studies' : `${all.length} studies`;
+  if (answer.estimate === null) {
+    const ends = all.map(endText);
+    if (new Set(ends).size === 1) return `by ${by}, ${ends[0]}.${beyond}`;
+    return `no joint estimate of ${all.length} studies. ${ends.map((it, at) => `Study ${at + 1}: ${it}.`).join(' ')}${beyond}`;
+  }
   const text = `by ${by}, the violations in the regions found have a probability of ${rareNumber(answer.estimate)}, ${rangeText(answer)}, from ${thousands(answer.runs)} runs.${beyond}`;
   return answer.apart === true
     ? `the studies found different regions: do not use this number. ${text.replace(/^by/, 'By')}`
     : text;
+}
+
+/** The sentence of a study without what its nominal runs exclude: the joint answer has this of all. */
+function endText({ sentence, direct }: RareEventAnswer): string {
+  const beyond = direct === null ? '' : `. ${beyondText(direct)}`;
+  return sentence.endsWith(beyond) ? sentence.slice(0, sentence.length - beyond.length) : sentence;
 }
 
 /** How far a study is, in a few words. */

@@ -15,10 +15,10 @@ export const summaryCommand = (): Command =>
   questionCommand(summary, {
     summary: 'statistics of the outputs, failures by pattern, verdicts',
     flags: { missing: '--missing <rule>' },
-    lines: async (answer, options, { analysis, batchId, family, query }) => [
-      ...answerLines(await analysis.ask('answer', batchId, family)),
-      ...summaryLines(answer, options, query.quantiles),
-    ],
+    lines: async (answer, options, { analysis, batchId, family, query: { quantiles } }) => {
+      const about = await analysis.ask('answer', batchId, family);
+      return [...answerLines(about), ...summaryLines(answer, { ...options, quantiles, headline: about.sentence })];
+    },
   });
 
 export const worstCommand = (): Command =>

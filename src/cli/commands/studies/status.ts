@@ -68,7 +68,7 @@ export async function showBatch(client: Client, reference: string, flags: WatchF
   await writeText([
     ...historyLines(events),
     ...failureLines({ failures }),
-    ...verdictLines(requirements),
+    ...verdictLines(requirements, { headline: answer?.sentence }),
     ...precisionLines(precision),
     ...findings.flatMap((it) => findingLines([it]).map((line) => paint(line, findingTone(it)))),
     ...stepLines(answer),

@@ -60,7 +60,7 @@ export async function watchBatch(
         outcomeLine(status),
         ...reasonLines(status),
         ...failureLines({ failures }),
-        ...verdictLines(requirements),
+        ...verdictLines(requirements, { headline: answer?.sentence }),
         ...precisionLines(precision),
         ...(audit === undefined ? [] : auditLines(audit, flags.format)),
         ...findingLines(doubts),
