@@ -115,6 +115,19 @@ export interface CheckResult {
   message: string;
 }
 
+/** An allocation that has ended long ago. */
+export type EndedAllocation = Pick<EngineAllocation, 'id' | 'queue'> & { place: string | undefined };
+
+/** The answer to `clean`. */
+export interface Cleaned {
+  /** Allocations of which something was deleted, and its bytes. */
+  count: number;
+  bytes: number;
+  /** Ids of those whose log or folder is still there, or may be, and the reason. */
+  kept: readonly string[];
+  why?: string;
+}
+
 /**
  * All queues of one engine. Every method gives up after a deadline of its own and leaves no process.
  *
@@ -144,6 +157,8 @@ export interface Engine {
    * @throws EngineUnreachable when there is no answer; the launcher calls again
    */
   stop(allocations: readonly EngineAllocation[], now: boolean): Promise<void>;
+  /** Deletes the logs and folders that these allocations have left; absent where the engine keeps none. Does not throw: `why` has the fault. */
+  clean?(ended: readonly EndedAllocation[]): Promise<Cleaned>;
   /**
    * Asks the engine whether it would accept an allocation of each queue as it is configured, and starts nothing. Also for
    * each need that a study file adds. Does not throw for a fault: it is in the results.
@@ -168,6 +183,8 @@ export interface EngineContext<Section> {
   baseDirectory: string;
   /** A private folder of the launcher (0700) in which the engine may keep files that a restart does not need. */
   scratchDirectory: string;
+  /** Days for which the launcher keeps what ended allocations leave; undefined: the engine decides. */
+  keepDays?: number | undefined;
 }
 
 /** One engine: a row of `engines/table.ts`. It owns the schema of its section of a queue. */

@@ -28,6 +28,7 @@ import {
   type Pool,
 } from './observe.ts';
 import type { CoordinatorPort, Inbox, LauncherLog, StatusSink } from './ports.ts';
+import { Forgetting, latestInstant } from './forget.ts';
 import { revokeEnded } from './revoke.ts';
 import { statusOf, type LauncherStatus } from './status.ts';
 import { Stopping } from './stopping.ts';
@@ -45,15 +46,10 @@ export interface LauncherParts {
   onStatus: StatusSink;
   /** True to decide and report alone: no allocation is submitted or stopped, no record is written. */
   isDryRun: boolean;
+  /** See `ForgettingParts`. */
+  keepDays?: number | undefined;
 }
 
-/** Time for which ended allocations are kept, for people and for the limit per day. */
-const KEPT_MS = 7 * 86_400_000;
-/** Ended allocations above which old ones are deleted sooner, but never within the day that the limit counts. */
-const MAX_ENDED = 20_000;
-const DAY_MS = 86_400_000;
-/** An allocation that was never submitted is of little interest. */
-const ABANDONED_MS = 3_600_000;
 const TOKEN_DELAY_MS = 60_000;
 
 export class Launcher {
@@ -61,6 +57,7 @@ export class Launcher {
   readonly #allocations: Allocations;
   readonly #stopping: Stopping;
   readonly #questions: EngineQuestions;
+  #forgetting: Forgetting;
   readonly #queues = new Map<string, QueueState>();
   readonly #changedQueues = new Set<string>();
   /** The settings of the last runner of a queue. They are not stored: a restart and `resume` ask the next runner again. */
@@ -78,6 +75,7 @@ export class Launcher {
     this.#allocations = new Allocations((fact) => this.#onFact(fact));
     this.#stopping = new Stopping(parts.engines, parts.log);
     this.#questions = new EngineQuestions(parts.config, parts.engines);
+    this.#forgetting = forgettingOf(parts, Infinity);
     this.#record = { format: 1, launcher: parts.config.launcher, forgottenCoreMs: 0 };
   }
 
@@ -100,6 +98,7 @@ export class Launcher {
       );
     }
     if (former !== undefined) launcher.#record = { ...former, launcher: parts.config.launcher };
+    launcher.#forgetting = forgettingOf(parts, former?.instantMs ?? latestInstant(stored.allocations));
     launcher.#isRecordChanged = true;
     const now = parts.clock.now();
     for (const { value, context } of launcher.#allocations.live()) {
@@ -143,7 +142,7 @@ export class Launcher {
     if (!isDryRun) {
       await this.#stopping.stop(this.#allocations.live(), answers, clock.now());
       if (!('why' in pool)) await revokeEnded({ ...this.#parts, allocations: this.#allocations });
-      this.#forget();
+      if (this.#forgetting.begin()) await this.#forget();
     }
     await this.#persist();
     const status = this.#status(problems, silent, 'why' in pool);
@@ -233,15 +232,11 @@ export class Launcher {
   }
 
   /** Deletes old records of ended allocations; their core time stays counted. */
-  #forget(): void {
-    const now = this.#parts.clock.now();
-    const ended = [...this.#allocations.all()]
-      .filter((it) => !isLive(it) && !it.hasToken)
-      .toSorted((a, b) => (b.context.endedAtMs ?? 0) - (a.context.endedAtMs ?? 0));
-    for (const [index, { context }] of ended.entries()) {
-      const ageMs = now - (context.endedAtMs ?? 0);
-      const keptMs = context.submittedAtMs === undefined ? ABANDONED_MS : index < MAX_ENDED ? KEPT_MS : DAY_MS;
-      if (ageMs <= keptMs) continue;
+  async #forget(): Promise<void> {
+    this.#record = { ...this.#record, instantMs: this.#parts.clock.now() };
+    this.#isRecordChanged = true;
+    await this.#persist();
+    for (const { context } of await this.#forgetting.sweep(this.#allocations.all())) {
       this.#record = { ...this.#record, forgottenCoreMs: this.#record.forgottenCoreMs + coreMsOf(context) };
       this.#isRecordChanged = true;
       this.#allocations.forget(context.id);
@@ -310,5 +305,8 @@ export class Launcher {
     });
   }
 }
+
+const forgettingOf = (parts: LauncherParts, knownMs: number): Forgetting =>
+  new Forgetting({ keepDays: undefined, ...parts }, knownMs);
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

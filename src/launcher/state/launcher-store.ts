@@ -20,6 +20,8 @@ export interface LauncherRecord {
   launcher: string;
   /** Core milliseconds of allocations whose records were deleted. */
   forgottenCoreMs: number;
+  /** The last instant at which deletion was allowed; absent: none yet. */
+  instantMs?: number;
 }
 
 export interface StoredLauncher {

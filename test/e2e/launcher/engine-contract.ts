@@ -20,6 +20,8 @@ export interface ContractSite {
   request?: Partial<AllocationRequest>;
   /** A request that the engine refuses, as members; undefined where no request is refused before its start. */
   refused?: Partial<AllocationRequest>;
+  /** Paths of files and folders that an allocation leaves; absent where the engine keeps none. */
+  left?: (id: string) => string[];
   close(): Promise<void> | void;
 }
 
@@ -156,6 +158,28 @@ export function engineContract(open: () => Promise<ContractSite>): void {
     expect(results).to.not.deep.equal([]);
     expect(await find(asked.id)).to.equal(undefined);
     expect(says(asked.id, 'started')).to.equal('');
+  });
+
+  it('deletes what an ended allocation has left, and nothing of others', async function () {
+    const { engine, left } = site;
+    if (engine.clean === undefined || left === undefined) return this.skip();
+    const [first, second, living] = [request('ends'), request('ends'), request('waits')];
+    const places = new Map<string, string | undefined>();
+    for (const it of [first, second, living]) {
+      places.set(it.id, (await engine.submit(it)).place);
+      if (it !== living) await until('it ends', async () => isOver(await find(it.id)));
+    }
+    const running = await started(living);
+    const endedOf = ({ id, queue }: AllocationRequest) => ({ id, queue, place: places.get(id) });
+    expect([first, second, living].map(({ id }) => left(id).length > 0)).to.deep.equal([true, true, true]);
+    const cleaned = await engine.clean([endedOf(first)]);
+    expect(cleaned).to.include({ count: 1 }).and.to.deep.include({ kept: [] });
+    expect(cleaned.why).to.equal(undefined);
+    expect([first, second, living].map(({ id }) => left(id).length > 0)).to.deep.equal([false, true, true]);
+    // Again, for an answer that was lost.
+    expect(await engine.clean([endedOf(first)])).to.deep.equal({ count: 0, bytes: 0, kept: [] });
+    await engine.stop([running], true);
+    await until('it ends', async () => isOver(await find(living.id)));
   });
 
   it('shows its script without the token', () => {

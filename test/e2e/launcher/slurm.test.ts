@@ -1,5 +1,5 @@
 /** The Slurm engine: the contract of engines on stubs of Slurm's programs and on a real Slurm; and the errors of sbatch and squeue. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -32,6 +32,7 @@ const contractSite = (site: SlurmSite): ContractSite => ({
   other: engineOf(site, 'other'),
   folder: site.folder,
   refused: { queue: 'broken' },
+  left: (id) => readdirSync(site.folder).filter((it) => it.startsWith(`simbatch-main-${id}-`)),
   close: () => site.stop(),
 });
 

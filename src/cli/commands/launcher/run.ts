@@ -14,7 +14,7 @@ import { ProblemLog } from '../../../launcher/problem-log.ts';
 import { inboxOf, storePath, writeStatus } from '../../../launcher/state-folder.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { Failure } from '../../failure.ts';
-import { connect, endpointOption } from '../../options.ts';
+import { connect, endpointOption, integerBetween } from '../../options.ts';
 import { note, writeLine } from '../../terminal/output.ts';
 import { printable } from '../../terminal/format.ts';
 import {
@@ -39,6 +39,11 @@ export function runCommand(): Command {
     .addOption(stateOption())
     .addOption(endpointOption())
     .addOption(trustOption())
+    .option(
+      '--keep-days <n>',
+      'delete the logs, folders and records of allocations that ended more than n days ago (default: records after 7)',
+      integerBetween(1, 36_500),
+    )
     .option('--once', 'one round, then end')
     .option('--dry-run', 'one round that only decides and prints: nothing is submitted, stopped or written')
     .action(run);
@@ -85,6 +90,7 @@ async function run(flags: RunFlags): Promise<void> {
         reportFault = fault;
       },
       isDryRun,
+      keepDays: flags.keepDays,
     });
     const rounds = flags.once === true || isDryRun ? 1 : Infinity;
     await loop(launcher, { rounds, pollMs: config.pollMs, signal: stop.signal, log });

@@ -24,6 +24,7 @@ export interface StateFlags {
 export interface LauncherFlags extends StateFlags {
   endpoint?: string;
   trustOpenCoordinator?: boolean;
+  keepDays?: number;
 }
 
 /** One folder for all commands: the launcher runs in it, and the others read it and leave commands in it. */
@@ -99,6 +100,7 @@ export async function launcherSetup(
       env: process.env,
       baseDirectory: dirname(resolve(file)),
       scratchDirectory,
+      keepDays: flags.keepDays,
     });
     for (const { name } of queues) engines.set(name, engine);
   }

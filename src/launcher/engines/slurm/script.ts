@@ -29,6 +29,12 @@ export function readComment(launcher: string, comment: string): { queue: string;
   return { queue: match[2] ?? '', id: match[3] ?? '' };
 }
 
+/** Where the logs of the runners are. */
+export const logDirectory = (
+  { baseDirectory }: Pick<Places, 'baseDirectory'>,
+  { section }: Pick<QueueConfig<SlurmSection>, 'section'>,
+): string => resolve(baseDirectory, section.log_directory ?? '.');
+
 const GRES = '--gres=gpu:{n}';
 
 /** The arguments for the counted resources of an allocation. */
@@ -50,7 +56,6 @@ export function sbatchArguments(
   const named = (option: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`--${option}=${value}`];
   const log = `simbatch-${queue.name}-${id}-%j.log`;
-  const directory = resolve(baseDirectory, section.log_directory ?? '.');
   return [
     '--parsable',
     `--job-name=simbatch-${queue.name}`,
@@ -66,7 +71,7 @@ export function sbatchArguments(
     // The signal goes to the batch shell alone, which the runner has replaced, so that the runner hands its runs back.
     `--signal=B:TERM@${String(termBeforeSecs(section))}`,
     `--chdir=${baseDirectory}`,
-    `--output=${directory.replaceAll('%', '%%')}/${log}`,
+    `--output=${logDirectory({ baseDirectory }, queue).replaceAll('%', '%%')}/${log}`,
     `--export=${[...INHERITED, ...(request.token === undefined ? [] : ['SVC_TOKEN'])].join(',')}`,
     ...named('partition', section.partition),
     ...named('account', section.account),

@@ -6,7 +6,9 @@ import {
   EngineUnreachable,
   oneLine,
   type AllocationRequest,
+  type Cleaned,
   type CheckResult,
+  type EndedAllocation,
   type Engine,
   type EngineAllocation,
   type EngineContext,
@@ -18,7 +20,8 @@ import type { QueueConfig } from '../../settings.ts';
 import { isOwnVariable } from '../../../base/text/variables.ts';
 import { ProgramFailed, runProgram, type ProgramResult } from '../../../base/programs.ts';
 import { readQueue, SQUEUE_FORMAT, SQUEUE_TIMES } from './queue-list.ts';
-import { batchScript, sbatchArguments, type Places } from './script.ts';
+import { removeLogs } from './logs.ts';
+import { batchScript, logDirectory, sbatchArguments, type Places } from './script.ts';
 import { sectionFaults, SlurmSection } from './section.ts';
 
 /** sbatch is killed after this time, also when the launcher has crashed meanwhile. */
@@ -84,6 +87,20 @@ class SlurmEngine implements Engine {
     // A plain scancel of a running job becomes SIGKILL after Slurm's KillWait, however long the runner's grace time is.
     await this.#scancel(['--state=PENDING', ...handles]);
     await this.#scancel(['--state=RUNNING', '--batch', '--signal=TERM', ...handles]);
+  }
+
+  async clean(ended: readonly EndedAllocation[]): Promise<Cleaned> {
+    const cleaned: Cleaned = { count: 0, bytes: 0, kept: [] };
+    for (const queue of this.#context.queues) {
+      const ids = new Set(ended.filter((it) => it.queue === queue.name).map((it) => it.id));
+      if (ids.size === 0) continue;
+      const found = await removeLogs(logDirectory(this.#places, queue), queue.name, ids);
+      cleaned.count += found.count;
+      cleaned.bytes += found.bytes;
+      cleaned.kept = [...cleaned.kept, ...found.kept];
+      if (found.why !== undefined) cleaned.why = found.why;
+    }
+    return cleaned;
   }
 
   async check(requests: readonly AllocationRequest[]): Promise<CheckResult[]> {

@@ -157,6 +157,8 @@ export interface StartOptions extends HostFolders {
   kit: { sha256: string; folder: string } | undefined;
   workingDirectory: string | undefined;
   setup: string | undefined;
+  /** Days for which the folders of ended allocations stay on the host, whatever the launcher does. */
+  keptDays: number;
 }
 
 /** The script of the allocation itself, which the host keeps as `run`. It has no secret: the token comes on descriptor 3. */
@@ -240,13 +242,32 @@ for other in "$root/live/${queue}."*; do
   [ "$other" = "$a" ] || [ -f "$other/exit" ] || n=$((n + 1))
 done
 [ "$n" -lt ${String(options.room)} ] || { rmdir "$a"; say full; }
-find "$root/ended" -mindepth 1 -maxdepth 1 -mtime +14 -exec rm -rf {} + 2>/dev/null
+find "$root/ended" -mindepth 1 -maxdepth 1 -mtime +${String(options.keptDays)} -exec rm -rf {} + 2>/dev/null
 cat >"$a/run" <<'SIMBATCH_RUN'
 ${runScript(request, options)}SIMBATCH_RUN
 detach=setsid
 command -v setsid >/dev/null 2>&1 || detach=nohup
 $detach sh "$a/run" "$a" </dev/null >>"$a/log" 2>&1 ${secret} &${words}
 say started`,
+  );
+}
+
+/**
+ * Deletes the folders of these allocations, which have ended. Prints `name TAB KiB` for each that was there and is gone, `name TAB kept` for a folder that
+ * cannot be deleted.
+ */
+export function cleanScript(folders: HostFolders, names: readonly string[]): string {
+  return script(
+    folders,
+    `for n in ${names.join(' ')}; do
+  for a in "$root/ended/$n" "$root/live/$n"; do
+    [ -d "$a" ] || continue
+    # A folder without an exit code may have a living runner.
+    [ -f "$a/exit" ] || { printf '%s\\tkept\\n' "$n"; continue; }
+    k=$(du -sk "$a" 2>/dev/null | cut -f 1)
+    if rm -rf "$a" 2>/dev/null; then printf '%s\\t%s\\n' "$n" "\${k:-0}"; else printf '%s\\tkept\\n' "$n"; fi
+  done
+done`,
   );
 }
 

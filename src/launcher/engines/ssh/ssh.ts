@@ -5,7 +5,9 @@ import {
   EngineUnreachable,
   oneLine,
   type AllocationRequest,
+  type Cleaned,
   type CheckResult,
+  type EndedAllocation,
   type Engine,
   type EngineAllocation,
   type EngineContext,
@@ -15,6 +17,7 @@ import {
 } from '../../engine.ts';
 import type { QueueConfig } from '../../settings.ts';
 import { describeNode, packKit, type Kit } from '../../kit/kit.ts';
+import { cleanHost } from './clean-host.ts';
 import { checkHost } from './check-host.ts';
 import { hostOf, readHost } from './host-list.ts';
 import { hostsFor, mismatchOf, mostRunsOn } from './place.ts';
@@ -38,6 +41,8 @@ const START_WITHIN_SECS = 45;
 const SETTLE_MS = 75_000;
 /** A kit with Node over a slow line. */
 const SHIP_MS = 300_000;
+/** Hosts keep the folders of ended allocations at least so long for a launcher that does not run. */
+const LEAST_KEPT_DAYS = 14;
 /** Hosts that are asked at once. */
 const WIDTH = 20;
 
@@ -99,6 +104,18 @@ class SshEngine implements Engine {
       }
     });
     if (faults.length > 0) throw new EngineUnreachable(faults.join('; '));
+  }
+
+  async clean(ended: readonly EndedAllocation[]): Promise<Cleaned> {
+    const total = { count: 0, bytes: 0, kept: [] as string[] };
+    let why: string | undefined;
+    await inParallel(this.#machines.all, WIDTH, async (machine) => {
+      const own = ended.filter((it) => it.place === machine.target.place && machine.rooms.has(it.queue));
+      if (own.length === 0) return;
+      const fault = await cleanHost(this.#ssh, machine, own, total);
+      why ??= fault;
+    });
+    return why === undefined ? total : { ...total, why };
   }
 
   async check(requests: readonly AllocationRequest[]): Promise<CheckResult[]> {
@@ -213,7 +230,8 @@ class SshEngine implements Engine {
     kit: StartKit | undefined,
   ) {
     const { working_directory: workingDirectory, setup } = queue.section;
-    return { ...folders, notAfterSecs, room: rooms.get(queue.name) ?? 0, kit, workingDirectory, setup };
+    const keptDays = Math.max(LEAST_KEPT_DAYS, (this.#context.keepDays ?? 0) + 1);
+    return { ...folders, keptDays, notAfterSecs, room: rooms.get(queue.name) ?? 0, kit, workingDirectory, setup };
   }
 
   /** The request with the slots that the study allows on this host, and the tunnel as its way to the coordinator. */

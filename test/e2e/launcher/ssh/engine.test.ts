@@ -189,6 +189,19 @@ for (const { name, make, missing } of SITES) {
       await ended(engine, three.id);
     });
 
+    it('deletes no folder of an allocation that lives, and asks no host that is silent', async () => {
+      const engine = open();
+      const living = request('stay');
+      const { place } = await engine.submit(living);
+      const cleaned = await engine.clean!([{ id: living.id, queue: 'main', place }]);
+      expect(cleaned).to.deep.include({ count: 0, bytes: 0, kept: [living.id] });
+      expect(cleaned.why).to.match(/: the folder main\.a\d+ has no exit code, or cannot be deleted$/);
+      const listed = (await find(engine, living.id)) as EngineAllocation;
+      expect(listed.state).to.equal('running');
+      await engine.stop([listed], true);
+      await ended(engine, living.id);
+    });
+
     it('sees processes that were killed, and those of another boot of the machine', async () => {
       const engine = open();
       const [killed, rebooted] = [request('stay'), request('stay')];
@@ -264,7 +277,11 @@ for (const { name, make, missing } of SITES) {
       const hosts = site.section.hosts.map((it) => ({ ...it, cores: 1 }));
       const queue = sshQueue({ ...site.section, hosts }, { size: { cores: 1, memoryBytes: 0, gpus: 0 }, max: 1 });
       const open = (launcher: string): Engine => sshEngine.open(sshContext(site, [queue], { launcher }));
-      return { engine: open('lab'), other: open('other'), folder: site.home, close: () => site.stop() };
+      const left = (id: string): string[] =>
+        ['live', 'ended']
+          .map((it) => join(site.home, '.cache/simbatch/lab', it, `main.${id}`))
+          .filter((it) => existsSync(it));
+      return { engine: open('lab'), other: open('other'), folder: site.home, left, close: () => site.stop() };
     });
   });
 }
