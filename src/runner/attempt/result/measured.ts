@@ -25,7 +25,9 @@ export function telemetryNotes({ problem, refused, refusedValues, lost, detail }
     notes.push(`${String(refused)} telemetry samples and ${String(refusedValues)} values were refused: ${detail}`);
   }
   if (lost > 0) {
-    notes.push(`${String(lost)} telemetry samples were lost before they reached the runner: no condition saw them`);
+    notes.push(
+      `${String(lost)} telemetry samples were lost before they reached the runner: no condition, history or derived output saw them`,
+    );
   }
   return notes;
 }
