@@ -116,6 +116,21 @@ describe('coordinator/histories: stream', () => {
     }
   });
 
+  it('has the same fields as CSV, where a missing value is empty', async () => {
+    const field = (value: number): string => (Number.isNaN(value) ? '' : String(value));
+    const long = runs().flatMap((run) => TIMES.map((time, at) => `${run},${time},${field(valueAt(run, at))}\r\n`));
+    const wide = runs().map((run) => `${[run, ...valuesOf(run).map(field)].join(',')}\r\n`);
+    for (const [isWide, header, expected] of [
+      [false, 'run_id,time,value', long],
+      [true, ['run_id', ...TIMES].join(), wide],
+    ] as const) {
+      const text = (await bytesOf({ format: 'csv', wide: isWide })).toString();
+      expect(text === `${header}\r\n${expected.join('')}`, `wide: ${isWide}`).to.equal(true);
+    }
+    const none = await bytesOf({ format: 'csv', where: 'outputs.miss > 1000' });
+    expect(none.toString()).to.equal('run_id,time,value\r\n');
+  });
+
   it('has the runs that a condition selects, also none', async () => {
     for (const [where, select] of [
       ['outputs.miss > 80', (run: number) => run > 80],

@@ -9,7 +9,7 @@ import type { HistoriesRequest } from '../../table-request.ts';
 import { tableEncoder } from '../formats/encoder.ts';
 import { copiedPieces, split } from '../table/pieces.ts';
 import { historyBlocks, type HistoryBlock } from './blocks.ts';
-import { ndjsonWriter } from './ndjson.ts';
+import { lineWriter } from './lines.ts';
 import { type HistorySource, type RunSelection, selectedBlocks } from './selected.ts';
 
 /** Rows and values of a chunk of columns: some megabytes, whatever the number of runs. */
@@ -44,14 +44,16 @@ export async function* historyPieces(
       ? historyBlocks(sources[0]!.next, times.length)
       : selectedBlocks(sources, selected, times.length);
   const isFamily = request.family === true;
-  if (request.format === 'ndjson') {
-    const write = ndjsonWriter(times, { wide: request.wide, isFamily });
+  const columns = [...runColumns(isFamily), ...(request.wide ? wideColumns(history, times) : longColumns(history))];
+  const { format, wide } = request;
+  const { encoder } = tableEncoder(format, columns);
+  const beginning = encoder.begin({ batchId: request.batchId, warnings: [] });
+  if (beginning.length > 0) yield beginning;
+  if (format === 'ndjson' || format === 'csv') {
+    const write = lineWriter(times, { format, wide, isFamily });
     for await (const block of blocks) yield* copiedPieces(write(block));
     return;
   }
-  const columns = [...runColumns(isFamily), ...(request.wide ? wideColumns(history, times) : longColumns(history))];
-  const { encoder } = tableEncoder(request.format, columns);
-  yield encoder.begin({ batchId: request.batchId, warnings: [] });
   const chunks = request.wide ? wideChunks(blocks, columns, times) : longChunks(blocks, columns, times);
   let rows = 0;
   for await (const chunk of chunks) {
