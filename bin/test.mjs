@@ -35,8 +35,8 @@ const GROUPS = {
       ...['clients', 'object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`),
     ],
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
-    // Half of their time they wait.
-    jobs: 3,
+    // Most of their time they wait.
+    jobs: 4,
     command: 'npm run test:all',
   },
   night: {

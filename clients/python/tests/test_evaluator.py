@@ -157,7 +157,7 @@ def test_a_study_is_made_under_the_key_that_every_program_uses(fake, capsys):
 
 
 def test_a_study_that_another_program_makes_between_two_looks_is_used_and_no_second_one_is_made(fake):
-    fake.answers = [answer(200, []), answer(200, [open_batch("theirs")]), answer(200, [open_batch("theirs")]), done(1.5)]
+    fake.answers = [answer(200, []), answer(200, [open_batch("theirs")]), done(1.5)]
     assert evaluator_at(fake)([[1.0]]).tolist() == [[1.5]]
     assert ("POST", "/jobs") not in sent(fake) and sent(fake)[-1] == ("POST", "/batches/theirs/evaluate")
 

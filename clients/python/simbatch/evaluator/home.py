@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, TypeVar
 
 from ..api.problems import argument_of
 from ..api.transport import segment
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..study.description import StudyDescription
 
 _Result = TypeVar("_Result")
+_OPEN = ("Pending", "Running")
 # After these refusals another study may take the points.
 _GONE = ("study-closed", "unknown-batch", "budget-exhausted")
 # A program that closes each study as soon as it is made ends the search.
@@ -79,20 +80,25 @@ class Home:
 
     def _open(self) -> Optional[Batch]:
         """The oldest study of this identity that takes rounds."""
-        for page in self._connection.transport.pages("/batches", {"label": self._label, "status": ["Pending", "Running"]}):
-            for one in page:
-                if "budget" in one and not one.get("closed"):
-                    return Batch(self._connection, one["id"], one, study=self._study)
+        return self._first_open(self._studies(status=_OPEN))
+
+    def _studies(self, **query: Any) -> Iterator[Dict[str, Any]]:
+        pages = self._connection.transport.pages("/batches", {"label": self._label, **query})
+        return (one for page in pages for one in page)
+
+    def _first_open(self, studies: Iterable[Dict[str, Any]]) -> Optional[Batch]:
+        for one in studies:
+            if one["status"] in _OPEN and "budget" in one and not one.get("closed"):
+                return Batch(self._connection, one["id"], one, study=self._study)
         return None
 
     def _made(self) -> Batch:
         """A new study; that of another program, where both make one at once."""
-        known = [one for page in self._connection.transport.pages("/batches", {"label": self._label}) for one in page]
+        known = list(self._studies())
         # A study that another program has made since the first look is not an ended one: its successor would be made.
-        if any(one["status"] in ("Pending", "Running") and "budget" in one and not one.get("closed") for one in known):
-            found = self._open()
-            if found is not None:
-                return found
+        found = self._first_open(known)
+        if found is not None:
+            return found
         count = len(known)
         for key in (f"evaluator-{self.identity}-{count}", f"evaluator-{self.identity}-{os.urandom(8).hex()}"):
             self._submit(key)
