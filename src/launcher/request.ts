@@ -39,6 +39,15 @@ function resourceOptions({ size }: QueueConfig): (readonly [string, string])[] {
   ];
 }
 
+/** The runner expands it: on the node that the allocation gets, with the variables that the node has. */
+const LOCAL_OUTPUT = '$TMPDIR/simbatch-$USER';
+
+/** Whether the operator names the folder of output and state, or a file that may name it. */
+function hasOutputRoot({ runner: { args, environment } }: QueueConfig): boolean {
+  const isNamed = args.some((it) => /^--(output-root|config)(=|$)/.test(it));
+  return isNamed || ['SVC', 'SIMBATCH'].some((it) => Object.hasOwn(environment, `${it}_RUNNER_OUTPUT_ROOT`));
+}
+
 export function requestOf(
   { runnerEndpoint }: Pick<LauncherConfig, 'runnerEndpoint'>,
   queue: QueueConfig,
@@ -58,6 +67,7 @@ export function requestOf(
     ['cpu-cores', String(size.cores)],
     ...(size.memoryBytes === 0 ? [] : [['memory-gb', roundedDown(size.memoryBytes / BYTES_PER_GB)] as const]),
     ...resourceOptions(queue),
+    ...(hasOutputRoot(queue) ? [] : [['output-root', LOCAL_OUTPUT] as const]),
   ];
   const own = options.flatMap(([name, ...value]) => [`--${name}`, ...value]);
   const args = [...own, ...runner.args];

@@ -2,9 +2,10 @@
  * Checks this machine against the configuration: entrypoints, interpreter, folders, credential. Runs before anything
  * starts and reports together with the faults of the configuration itself, so that a mistake does not appear as failed runs.
  */
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDirectory, isWritable, makeDirectory } from '../base/directories.ts';
+import { remoteStoreWarning, type Mount } from '../base/file-systems/mounts.ts';
 import { SimbatchError } from '../domain/errors.ts';
 import { readConfig } from './config/config.ts';
 import { pinnedDevices } from './config/resources.ts';
@@ -28,7 +29,7 @@ export interface Resolved {
 }
 
 /** @throws SimbatchError `invalid-configuration` with every fault of the settings and of the machine, a line each. */
-export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
+export async function resolveHere(sources: ConfigSources, mounts?: readonly Mount[]): Promise<Resolved> {
   const { config: given, faults, faultOf } = readConfig(sources);
   const pinned =
     given.resources === undefined ? undefined : pinnedDevices(given.resources, await findDevices(sources.env));
@@ -40,22 +41,31 @@ export async function resolveHere(sources: ConfigSources): Promise<Resolved> {
     ...(functions !== undefined && 'fault' in functions ? [faultOf('allow_functions', functions.fault)] : []),
     ...pythonFaults(config, python, faultOf),
     ...(await entrypointFaults(config, python, faultOf)),
-    ...directoryFaults(config, faultOf),
+    ...directoryFaults(config, sources.host.uid, faultOf),
   ];
   const credential = readCredential({ ...config, env: sources.env });
   found.push(...credential.faults);
   // Engines that share an entrypoint share its fault.
   if (found.length > 0) throw refusal([...new Set(found)].join('\n'));
   try {
-    makeDirectory(config.outputRoot);
+    makeOwn(config.outputRoot);
   } catch (error) {
     throw refusal(faultOf('output_root', `the folder cannot be made: ${oneLine(error)}; name another`));
   }
-  const notes = [...config.notes, ...credential.notes, ...(pinned?.note === undefined ? [] : [pinned.note])];
+  const remote = remoteStoreWarning(config.outputRoot, mounts, REMOTE_REMEDY);
+  const notes = [
+    ...config.notes,
+    ...credential.notes,
+    ...(pinned?.note === undefined ? [] : [pinned.note]),
+    ...(remote === undefined ? [] : [remote]),
+  ];
   if (functions === undefined || 'fault' in functions) return { config, token: credential.token, notes, python };
   if (credential.token === undefined) notes.push(OPEN_FUNCTIONS);
   return { config: { ...config, engines: [...config.engines, functions] }, token: credential.token, notes, python };
 }
+
+const REMOTE_REMEDY =
+  'name a local folder in --output-root, such as $TMPDIR/simbatch, and have files sent to an object store, or read them with --serve-files';
 
 const OPEN_FUNCTIONS =
   'functions are allowed and there is no credential: if the coordinator needs none, every user of its machine may execute code here; see docs/security.md';
@@ -92,11 +102,36 @@ async function entrypointFaults(config: RunnerConfig, python: Python | undefined
 
 const REMEDY = 'name the file of the simulation: a path without arguments, not a command looked up in PATH';
 
-function directoryFaults({ workingDirectory, outputRoot }: RunnerConfig, faultOf: FaultOf): string[] {
+/** Bits of the mode of a folder in which any user may make files, such as /tmp. */
+const STICKY = 0o1000;
+const isShared = (folder: string): boolean => (statSync(folder).mode & STICKY) !== 0;
+
+/** In a folder that all users share, the folder of the runner is for its user alone. */
+function makeOwn(directory: string): void {
+  const isNew = !existsSync(directory);
+  makeDirectory(directory);
+  if (isNew && isShared(dirname(directory))) chmodSync(directory, 0o700);
+}
+
+/** Why files in this folder may not be safe from other users; undefined for a folder of this user, or in a folder of its own. */
+function foreignFault(directory: string, uid: number | undefined): string | undefined {
+  if (!isDirectory(dirname(directory))) return undefined;
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  if (uid === undefined || found === undefined || !isShared(dirname(directory)) || found.uid === uid) return undefined;
+  return `${directory} belongs to another user (${String(found.uid)}); remove it, or name another`;
+}
+
+function directoryFaults(
+  { workingDirectory, outputRoot }: RunnerConfig,
+  uid: number | undefined,
+  faultOf: FaultOf,
+): string[] {
   const faults: string[] = [];
   if (!isDirectory(workingDirectory))
     faults.push(faultOf('working_directory', `there is no folder ${workingDirectory}; make it, or name another`));
   // A runner that is refused makes no folder: the nearest existing one is examined.
+  const foreign = foreignFault(outputRoot, uid);
+  if (foreign !== undefined) return [...faults, faultOf('output_root', foreign)];
   let nearest = outputRoot;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   if (!isDirectory(nearest)) faults.push(faultOf('output_root', `${nearest} is not a folder; name another`));

@@ -239,6 +239,23 @@ describe('runner: configuration', () => {
     });
   }
 
+  it('reads variables in the output root, where the runner starts; /tmp and the number of the user are the substitutes of TMPDIR and USER', () => {
+    const rootOf = (root: string, env: ConfigSources['env'], uid?: number): string =>
+      resolveConfig({
+        flags: { ...withEntrypoint, output_root: root },
+        env,
+        cwd: '/cwd',
+        host: { ...host, uid },
+      }).outputRoot;
+    const name = '$TMPDIR/simbatch-${USER}';
+    expect(rootOf(name, { TMPDIR: '/local/job-7', USER: 'ann' })).to.equal('/local/job-7/simbatch-ann');
+    expect(rootOf(name, { TMPDIR: '', USER: '' }, 1000)).to.equal('/tmp/simbatch-1000');
+    expect(rootOf('a/5$/$HOME', { HOME: 'h' })).to.equal('/cwd/a/5$/h');
+    expect(() => rootOf('/x/$SCRATCH/$USER/$SCRATCH', {})).to.throw(
+      '--output-root: output_root is "/x/$SCRATCH/$USER/$SCRATCH" and must have variables that are set here; SCRATCH, USER is not',
+    );
+  });
+
   it('reads lists of the environment with commas, and entrypoints by engine', () => {
     const env = {
       SVC_RUNNER_ENGINES: 'rocket, my-sim',

@@ -1,5 +1,15 @@
 /** Faults of the machine that a runner reports at its start: one row each. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -86,6 +96,50 @@ describe('runner: the machine', () => {
       );
     });
   }
+
+  it('warns of an output root on a file system of another machine, with the remedy', async () => {
+    const flags = { entrypoint: [join(folder, 'sim.mjs')] };
+    const noted = async (fileSystem: string): Promise<readonly string[]> =>
+      (await resolveHere({ flags, env: {}, cwd: folder, host }, [{ mountPoint: folder, fileSystem }])).notes;
+    expect(await noted('nfs4')).to.deep.equal([
+      `the store in ${join(folder, 'simbatch-output')} is on nfs4, a file system of another machine: it may let two machines write at once and lose synced writes; ` +
+        'name a local folder in --output-root, such as $TMPDIR/simbatch, and have files sent to an object store, or read them with --serve-files',
+    ]);
+    expect(await noted('xfs')).to.deep.equal([]);
+  });
+
+  it('keeps its folder for itself below a folder of all users, and refuses a folder that another user has made there', async function () {
+    if (process.getuid === undefined) this.skip();
+    const uid = process.getuid();
+    const shared = join(folder, 'tmp');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const resolve = (user: number, name: string) =>
+      resolveHere({
+        flags: { entrypoint: [join(folder, 'sim.mjs')], output_root: join(shared, name) },
+        env: {},
+        cwd: folder,
+        host: { ...host, uid: user },
+      });
+    await resolve(uid, 'own');
+    expect(statSync(join(shared, 'own')).mode & 0o777).to.equal(0o700);
+    await resolve(uid, 'own');
+    await resolve(uid + 1, 'own').then(
+      () => expect.fail('not refused'),
+      ({ message }: Error) =>
+        expect(message.replaceAll(folder, 'HERE')).to.equal(
+          `--output-root: output_root is "HERE/tmp/own", but HERE/tmp/own belongs to another user (${String(uid)}); remove it, or name another`,
+        ),
+    );
+    // Nor a link of another user.
+    if (uid !== 0) return;
+    symlinkSync('/etc', join(shared, 'link'));
+    lchownSync(join(shared, 'link'), 12_345, 12_345);
+    await resolve(uid, 'link').then(
+      () => expect.fail('not refused'),
+      ({ message }: Error) => expect(message).to.include('belongs to another user (12345)'),
+    );
+  });
 
   it('reports a folder that no file system will create, and does not try for ever', async function () {
     if (process.platform !== 'linux') this.skip();

@@ -40,7 +40,11 @@ function sbatch() {
   writeFileSync(jobPath(id, 'start'), String(Math.floor(Date.now() / 1000)));
   const log = openSync(option('output').replaceAll('%%', '%').replaceAll('%j', id), 'a');
   const names = (option('export') ?? '').split(',');
-  const env = Object.fromEntries(names.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])));
+  const given = Object.fromEntries(
+    names.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])),
+  );
+  // As a site gives each node its local disk.
+  const env = { ...given, TMPDIR: join(folder, '..', 'local') };
   // The outer shell records the exit code; the job is in a process group of its own.
   const job = `setsid /bin/bash -l '${jobPath(id, 'script')}' & echo $! > '${jobPath(id, 'pid')}'; wait $!; echo $? > '${jobPath(id, 'code')}'`;
   spawn('/bin/bash', ['-c', job], { env, detached: true, stdio: ['ignore', log, log], cwd: option('chdir') }).unref();

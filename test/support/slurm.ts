@@ -52,7 +52,9 @@ function must(program: string, args: readonly string[], env: Record<string, stri
 export async function startSlurm(): Promise<SlurmSite> {
   const folder = mkdtempSync(join(os.tmpdir(), 'simbatch-slurm-'));
   chmodSync(folder, 0o755);
-  for (const name of ['state', 'spool', 'log', 'run']) mkdirSync(join(folder, name), { mode: 0o755 });
+  for (const name of ['state', 'spool', 'log', 'run', 'local']) mkdirSync(join(folder, name), { mode: 0o755 });
+  // As a site gives each node its local disk.
+  writeFileSync(join(folder, 'prolog'), `#!/bin/sh\necho 'export TMPDIR=${folder}/local'\n`, { mode: 0o755 });
   mkdirSync(join(folder, 'munge'), { mode: 0o700 });
   writeFileSync(join(folder, 'munge/key'), Buffer.alloc(1024, folder), { mode: 0o600 });
   const host = os.hostname().split('.')[0] ?? 'localhost';
@@ -105,6 +107,7 @@ SlurmdLogFile=${folder}/log/slurmd.log
 SlurmdParameters=config_overrides
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog=${folder}/prolog
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2

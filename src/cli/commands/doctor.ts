@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
-import { remoteStoreWarning } from '../selftest/mounts.ts';
+import { remoteStoreWarning } from '../../base/file-systems/mounts.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../client/transport.ts';

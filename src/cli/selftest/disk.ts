@@ -2,7 +2,7 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../base/clock.ts';
-import { isRemote, mountOf, readMounts, type Mount } from './mounts.ts';
+import { isRemote, mountOf, readMounts, type Mount } from '../../base/file-systems/mounts.ts';
 
 export interface DiskReport {
   /** `unknown` outside Linux. */

@@ -13,6 +13,7 @@ import {
   cgroupMode,
   containerRuntime,
   duration,
+  expandedPath,
   id,
   instant,
   integer,
@@ -117,7 +118,8 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** Where relative paths of flags and variables start. */
   cwd: string;
-  host: { hostname: string; cpuCores: number; memoryGb: number };
+  /** `uid`: the number of the user; undefined where users have none. */
+  host: { hostname: string; cpuCores: number; memoryGb: number; uid?: number | undefined };
 }
 
 const DEFAULT_MARGIN_MS = 60_000;
@@ -161,7 +163,12 @@ export function readConfig(sources: ConfigSources): ReadConfig {
   takeEnvironment(settings, sources);
   takeFlags(settings, sources);
 
-  const outputRoot = settings.read('output_root', path, resolve(sources.cwd, 'simbatch-output'));
+  const ofPaths = { env: sources.env, uid: sources.host.uid };
+  const outputRoot = settings.read(
+    'output_root',
+    (given) => expandedPath(given, ofPaths),
+    resolve(sources.cwd, 'simbatch-output'),
+  );
   const runnerId = settings.read('runner_id', id, defaultId(sources.host.hostname, outputRoot));
   const { host } = sources;
   const config: RunnerConfig = {

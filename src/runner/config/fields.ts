@@ -44,7 +44,7 @@ const SETTINGS = {
     text: 'execute Python functions that studies carry: clients with the scope submit choose the code',
   },
   python_executable: { kind: 'program', text: 'interpreter used to start a .py entrypoint' },
-  output_root: { kind: 'path', text: 'root directory for the output of runs' },
+  output_root: { kind: 'path', text: 'root directory for the output of runs; $NAME is a variable' },
   keep_days: {
     kind: 'count',
     text: 'delete the folders of runs this many days after their end, once their files are sent',

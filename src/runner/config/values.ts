@@ -72,6 +72,31 @@ export function path(given: Given): string {
   return resolve(given.base, given.value);
 }
 
+/** The variables of a path of output that a machine may lack, with their substitutes. */
+export interface PathVariables {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The number of the user, in place of a name. */
+  uid: number | undefined;
+}
+
+/** An absolute path, in which `$NAME` and `${NAME}` are variables of the environment of the runner. */
+export function expandedPath(given: Given, { env, uid }: PathVariables): string {
+  if (typeof given.value !== 'string') return path(given);
+  const missing = new Set<string>();
+  const value = given.value.replaceAll(
+    /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g,
+    (_, braced?: string, bare?: string) => {
+      const name = braced ?? bare ?? '';
+      const fallback = name === 'TMPDIR' ? '/tmp' : name === 'USER' && uid !== undefined ? String(uid) : '';
+      const found = env[name] === undefined || env[name] === '' ? fallback : env[name];
+      if (found === '') missing.add(name);
+      return found;
+    },
+  );
+  if (missing.size > 0) throw new Unfit(`must have variables that are set here; ${[...missing].join(', ')} is not`);
+  return path({ ...given, value });
+}
+
 /** A path when it has a slash, else a name to be looked up in PATH. */
 export function program(given: Given): string {
   const value = text(given);

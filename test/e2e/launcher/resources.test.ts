@@ -1,6 +1,7 @@
 /** Counted resources on a real Slurm: GPUs of an allocation pinned to runs, a licence of Slurm, and a pool of the coordinator through its kill. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../src/base/package.ts';
@@ -145,6 +146,12 @@ describe('e2e: counted resources on a real Slurm', function () {
     expect([...jobs]).to.not.include(undefined);
     expect(lines('plain')).to.have.length(12);
     for (const { job } of lines('plain')) expect(jobs.has(job)).to.equal(false);
+    // The queue names no folder: output and state are on the disk that the node names.
+    const [name = '', ...others] = readdirSync(join(slurm.folder, 'local'));
+    expect([name, others]).to.deep.equal([`simbatch-${userInfo().username}`, []]);
+    const outputs = readdirSync(join(slurm.folder, 'local', name));
+    expect(outputs).to.include.members(['.simbatch-runner', onGpu, plain]);
+    expect(readdirSync(slurm.folder)).to.not.include('simbatch-output');
     await until(
       'nothing lives',
       async () => (await client.launching.launchers()).launchers[0]?.allocations.length === 0,

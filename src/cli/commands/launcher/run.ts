@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { Command } from 'commander';
 import { sleep, systemClock } from '../../../base/clock.ts';
-import { remoteStoreWarning } from '../../selftest/mounts.ts';
+import { remoteStoreWarning } from '../../../base/file-systems/mounts.ts';
 import { makeDirectory } from '../../../base/directories.ts';
 import { openStore } from '../../../coordinator/kernel/storage/open-store.ts';
 import { refusingOpen } from '../../../launcher/check/open-coordinator.ts';

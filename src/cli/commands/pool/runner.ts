@@ -88,6 +88,7 @@ export function configSources(options: Record<string, unknown>): ConfigSources {
       hostname: os.hostname(),
       cpuCores: os.availableParallelism(),
       memoryGb: Math.round((memoryBytes / 2 ** 30) * 10) / 10,
+      uid: process.getuid?.(),
     },
   };
 }

@@ -14,7 +14,7 @@ import { statfs } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 import type { HttpLimits } from '../../../http/limits.ts';
-import { remoteStoreWarning } from '../../selftest/mounts.ts';
+import { remoteStoreWarning } from '../../../base/file-systems/mounts.ts';
 import { packageRoot } from '../../../base/package.ts';
 import { Metrics } from '../../../http/metrics.ts';
 import { openDoor, type Door } from '../../../http/door.ts';

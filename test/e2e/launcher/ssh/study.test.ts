@@ -1,5 +1,5 @@
 /** A study on a host of a real sshd: the kit is shipped once, and the runner reaches the coordinator through a reverse tunnel. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import type { LauncherConfig } from '../../../../src/launcher/settings.ts';
 import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
+import { jobId } from '../../../../src/domain/ids.ts';
 import { requestOf } from '../../../../src/launcher/request.ts';
 import { until } from '../../support.ts';
 import { serving, type Serving } from '../../../support/program.ts';
@@ -49,7 +50,9 @@ describe('launcher/engines/ssh/study', function () {
     await once(free, 'listening');
     const { port } = free.address() as { port: number };
     free.close();
-    const section = { ...site.section, reverse_tunnel: port, ship: 'kit-with-node' as const };
+    // The host names its local disk; the operator names no folder.
+    const setup = 'export TMPDIR=$HOME/local; mkdir -p "$TMPDIR"';
+    const section = { ...site.section, reverse_tunnel: port, ship: 'kit-with-node' as const, setup };
     const args = ['--entrypoint', simulation, '--grace-secs', '1', '--heartbeat-interval-secs', '1'];
     const queue = sshQueue(section, {
       size: { cores: 2, memoryBytes: 0, gpus: 0 },
@@ -76,6 +79,12 @@ describe('launcher/engines/ssh/study', function () {
       return silent.length === 0 && (await client.batch(batch_id)).batch.status === 'Completed';
     };
     await until(completed, undefined, 60_000);
+    const { address = '' } =
+      (await client.files.list(jobId(batch_id, 0))).files.find(({ path }) => path === 'done') ?? {};
+    expect(address).to.match(
+      new RegExp(`^${site.home}/local/simbatch-${site.server.user}/${batch_id}/00000000/attempt-`),
+    );
+    expect(existsSync(join(site.home, 'simbatch-output'))).to.equal(false);
     const { runners } = await client.runners();
     expect(runners.map((it) => it.id).toSorted()).to.deep.equal(ids.map((id) => `main-${id}`));
     let reasons: (string | undefined)[] = [];

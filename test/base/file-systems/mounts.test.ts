@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { mountOf, parseMounts, remoteStoreWarning } from '../../src/cli/selftest/mounts.ts';
+import { mountOf, parseMounts, remoteStoreWarning } from '../../../src/base/file-systems/mounts.ts';
 
-describe('cli/selftest/mounts', () => {
+describe('base/file-systems/mounts', () => {
   const mounts = parseMounts(
     '/dev/sda1 / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/sdb /mnt/my\\040disk xfs rw 0 0\n',
   );

@@ -18,10 +18,14 @@ export const isRemote = (fileSystem: string): boolean => REMOTE.test(fileSystem)
  * Why a store in this directory is less safe than on a local disk; undefined on local and unknown file systems.
  * LevelDB's lock and its synced writes are only as good as the machine that keeps the files.
  */
-export function remoteStoreWarning(directory: string, mounts: readonly Mount[] = readMounts()): string | undefined {
+export function remoteStoreWarning(
+  directory: string,
+  mounts: readonly Mount[] = readMounts(),
+  remedy = 'move it to a local disk',
+): string | undefined {
   const { fileSystem } = mountOf(directory, mounts);
   if (!isRemote(fileSystem)) return undefined;
-  return `the store in ${directory} is on ${fileSystem}, a file system of another machine: it may let two machines write at once and lose synced writes; move it to a local disk`;
+  return `the store in ${directory} is on ${fileSystem}, a file system of another machine: it may let two machines write at once and lose synced writes; ${remedy}`;
 }
 
 /** The mount that holds a path, or the place where it will be made: the longest mount point that is a parent of it. */
