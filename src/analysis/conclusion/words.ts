@@ -28,10 +28,11 @@ const FAILS: Readonly<Record<ConditionOperator | '..', (limit: string) => string
   '..': (limit) => `is outside ${limit}`,
 };
 
-/** `peak_load_g` in g is `peak load`. */
+/** `peak_load_g` in g is `peak load`; without units the name as it is, since its last part may be one: `range_m`. */
 function subject(output: string, units: string | null): string {
   if (output === 'execution_secs') return 'execution time';
-  const named = units !== null && output.endsWith(`_${units}`) ? output.slice(0, -units.length - 1) : output;
+  if (units === null || units === '') return output;
+  const named = output.endsWith(`_${units}`) ? output.slice(0, -units.length - 1) : output;
   return named.replaceAll('_', ' ');
 }
 

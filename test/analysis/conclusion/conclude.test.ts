@@ -212,6 +212,18 @@ describe('analysis/conclusion', () => {
       expect(reasons.every((it) => it !== '')).to.equal(true);
     });
 
+  it('names an output as it is where its units are not known, else in words without them', () => {
+    const runs: Run[] = times(100, { status: 'Completed', outputs: [['peak_load_g', 1]] });
+    const requirement = { ...load, output: 'peak_load_g' };
+    const sentenceWith = (units: Map<string, string>): string => {
+      const evidence = studyEvidence(tableOf(runs, { batchId: BATCH }), [requirement], units);
+      return conclude(evidence, situationOf(evidence)).sentence;
+    };
+    expect(sentenceWith(new Map())).to.include('met: peak_load_g is at most 14 in 100 %');
+    expect(sentenceWith(new Map([['peak_load_g', 'g']]))).to.include('met: peak load is at most 14 g in 100 %');
+    expect(sentenceWith(new Map([['peak_load_g', 'N']]))).to.include('met: peak load g is at most 14 N in 100 %');
+  });
+
   it('the steps of a violated requirement show its runs, the cause, and rerun what crashed', () => {
     const runs = Array.from({ length: 200 }, (_, row): Run => ({
       status: 'Completed',
