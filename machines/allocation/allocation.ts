@@ -131,6 +131,8 @@ export const allocationMachine = setup({
           { target: 'Queued', actions: 'noteHandle' },
         ],
         REFUSE: { target: 'Refused', actions: ['noteReason', 'end', 'emitRefused'] },
+        // It has certainly started nothing: no part of it that answers had room.
+        ABANDON: { target: 'Ended', actions: ['noteReason', 'end', 'emitEnded'] },
         UNANSWERED: { actions: ['noteReason', 'noteUnanswered'] },
         OBSERVED: [
           { guard: 'hasEnded', target: 'Ended', actions: ['observe', 'emitEnded'] },

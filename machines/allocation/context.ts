@@ -22,7 +22,7 @@ export interface AllocationEnd {
 export type AllocationEvent =
   /** The id of the allocation is on disk; the engine is called now. */
   | { type: 'SUBMIT'; now: number }
-  /** The allocation will not be submitted: the launcher was restarted, or the token could not be made. */
+  /** The allocation will not be submitted: the launcher was restarted, the token could not be made, or no part of the engine that answers has room. */
   | { type: 'ABANDON'; reason: string; now: number }
   /** The engine has taken it. */
   | { type: 'ACCEPTED'; handle: string; place: string | undefined; now: number }

@@ -222,6 +222,14 @@ export class EngineUnreachable extends Error {
   }
 }
 
+/** Certainly nothing was started, since parts of the engine give no answer and the others have no room. No failure of the queue: it waits. */
+export class NothingStarted extends EngineUnreachable {
+  constructor(why: string, options?: { cause?: unknown }) {
+    super(why, options);
+    this.name = 'NothingStarted';
+  }
+}
+
 const LONGEST_REASON = 500;
 
 /** Text of an engine as one line of at most 500 characters, without control characters. */

@@ -36,6 +36,7 @@ describe('machines/allocation', () => {
       # Whether the engine has it is unknown: it is never submitted again, and ends when the engine has not listed it for long enough.
       Submitting                | ACCEPTED             | Queued     | -       | handle set
       Submitting                | REFUSE               | Refused    | failure | end set
+      Submitting                | ABANDON              | Ended      | end     | end set
       Submitting                | UNANSWERED           | Submitting | -       | -
       Submitting                | OBSERVED [queued]    | Queued     | -       | handle set
       Submitting                | OBSERVED [running]   | Starting   | -       | handle set
@@ -50,6 +51,7 @@ describe('machines/allocation', () => {
       Submitting                | STOP                 | Submitting | -       | stop set
       Submitting, to be stopped | ACCEPTED             | Stopping   | -       | handle set
       Submitting, to be stopped | REFUSE               | Refused    | failure | end set
+      Submitting, to be stopped | ABANDON              | Ended      | end     | end set
       Submitting, to be stopped | UNANSWERED           | Submitting | -       | -
       Submitting, to be stopped | OBSERVED [queued]    | Stopping   | -       | handle set
       Submitting, to be stopped | OBSERVED [running]   | Stopping   | -       | handle set

@@ -29,6 +29,7 @@ import {
 } from './observe.ts';
 import type { CoordinatorPort, Inbox, LauncherLog, StatusSink } from './ports.ts';
 import { Forgetting, latestInstant } from './forget.ts';
+import { FullQueues } from './full-queues.ts';
 import { revokeEnded } from './revoke.ts';
 import { statusOf, type LauncherStatus } from './status.ts';
 import { Stopping } from './stopping.ts';
@@ -58,6 +59,7 @@ export class Launcher {
   readonly #stopping: Stopping;
   readonly #questions: EngineQuestions;
   #forgetting: Forgetting;
+  readonly #full = new FullQueues();
   readonly #queues = new Map<string, QueueState>();
   readonly #changedQueues = new Set<string>();
   /** The settings of the last runner of a queue. They are not stored: a restart and `resume` ask the next runner again. */
@@ -194,8 +196,10 @@ export class Launcher {
         this.#settings.set(context.queue, { ...runner.capabilities, engines: runner.engines });
     }
     const blocked = new Map<string, string>();
+    const at = { silent: answers.silent, live: live.map((it) => it.context.queue), now };
     for (const { name } of config.queues) {
-      const why = blockOf(this.queueState(name), now) ?? silent.get(name) ?? this.#tokenBlock(now);
+      const full = this.#full.blockOf(name, at);
+      const why = blockOf(this.queueState(name), now) ?? silent.get(name) ?? full ?? this.#tokenBlock(now);
       if (why !== undefined) blocked.set(name, why);
     }
     const decision = wanted({
@@ -221,6 +225,7 @@ export class Launcher {
       ...this.#parts,
       allocations: this.#allocations,
       persist: () => this.#persist(),
+      onFull: (queue, why) => this.#full.note(queue, why, at),
     });
     this.#noteTokens(tokenFault, clock.now());
   }

@@ -38,7 +38,10 @@ export function isCutOff(
   runner: Runner | undefined,
   { silent, startTimeoutMs, now }: { silent: readonly Silence[]; startTimeoutMs: number; now: number },
 ): boolean {
-  if (c.place === undefined || !isSilent(c, silent)) return false;
+  // A submission without an answer may have reached the silent place.
+  const hasPlace =
+    c.place !== undefined || (c.unansweredAtMs !== undefined && silent.some((it) => it.place !== undefined));
+  if (!hasPlace || !isSilent(c, silent)) return false;
   if (runner !== undefined && runner.status !== 'Offline') return false;
   return c.readyAtMs !== undefined || now >= (c.startingAtMs ?? c.submittedAtMs ?? now) + startTimeoutMs;
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../client/transport.ts';
 import type { DemandGroup } from '../../contract/types.ts';
 import type { LauncherConfig, QueueConfig } from '../settings.ts';
 import type { QueueDecision } from '../decision/wanted.ts';
-import { EngineRefused, EngineUnreachable, type Engine } from '../engine.ts';
+import { EngineRefused, EngineUnreachable, NothingStarted, type Engine } from '../engine.ts';
 import { allocationName, requestOf, runnerIdOf } from '../request.ts';
 import type { Allocations } from '../state/allocations.ts';
 import type { CoordinatorPort, LauncherLog } from './ports.ts';
@@ -18,6 +18,8 @@ interface SubmitParts {
   allocations: Allocations;
   /** Writes all changes; resolves when they are on disk. */
   persist: () => Promise<void>;
+  /** Called for a queue whose engine could start nothing now. */
+  onFull: (queue: string, why: string) => void;
 }
 
 interface PlannedAllocation {
@@ -114,7 +116,7 @@ async function tokensOf(
 async function submitEach(
   planned: readonly PlannedAllocation[],
   tokens: ReadonlyMap<string, string | undefined>,
-  { config, allocations, clock, log, persist }: SubmitParts,
+  { config, allocations, clock, log, persist, onFull }: SubmitParts,
 ): Promise<void> {
   /** Queues and engines that get no further allocation in this round, and the reason of each. */
   const failed = new Map<unknown, string>();
@@ -139,6 +141,12 @@ async function submitEach(
     } catch (error) {
       if (!(error instanceof EngineRefused || error instanceof EngineUnreachable)) throw error;
       const reason = error.message;
+      if (error instanceof NothingStarted) {
+        failed.set(queue, reason);
+        allocations.send(id, { type: 'ABANDON', reason, now: clock.now() });
+        onFull(queue.name, reason);
+        continue;
+      }
       const isRefusal = error instanceof EngineRefused;
       failed.set(isRefusal ? queue : engine, reason);
       allocations.send(id, { type: isRefusal ? 'REFUSE' : 'UNANSWERED', reason, now: clock.now() });

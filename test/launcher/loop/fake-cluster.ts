@@ -6,6 +6,7 @@ import type { DemandResponse, Runner } from '../../../src/contract/types.ts';
 import {
   EngineRefused,
   EngineUnreachable,
+  NothingStarted,
   type AllocationRequest,
   type Engine,
   type EngineAllocation,
@@ -73,7 +74,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
     list?: Error;
     /** Places that give no answer; allocations are on `a` and `b` by turns. */
     dead?: string;
-    submit?: (request: AllocationRequest) => 'refused' | 'lost' | 'unanswered' | 'late' | undefined;
+    submit?: (request: AllocationRequest) => 'refused' | 'full' | 'lost' | 'unanswered' | 'late' | undefined;
     coordinator?: Error;
   } = {};
   /** Crashes the launcher at this step, counted from 1; undefined: never. */
@@ -131,6 +132,7 @@ export class FakeCluster implements Engine, CoordinatorPort {
     this.submissions.set(request.id, (this.submissions.get(request.id) ?? 0) + 1);
     const fault = this.faults.submit?.(request);
     if (fault === 'refused') throw new EngineRefused('invalid partition');
+    if (fault === 'full') throw new NothingStarted('no host that answers has room: b: no route to host');
     if (fault === 'late') this.#late.push({ request, atMs: this.#options.clock.now() + this.settleMs - 5_000 });
     else if (fault !== 'lost') this.#begin(request);
     this.step();

@@ -132,6 +132,41 @@ describe('launcher/loop', function () {
     expectSound(site);
   });
 
+  it('gives up an allocation that no host takes while one gives no answer, and tries again when that changes; no failure counts', async () => {
+    const site = new Site({ runs: 40, hasPlaces: true, runMs: 300_000 }, { max: 4, maxQueued: 4 });
+    site.cluster.faults.dead = 'b';
+    site.cluster.faults.submit = () => (site.cluster.live.length === 0 ? undefined : 'full');
+    let status = await site.round();
+    for (let n = 0; n < 30; n += 1) status = (await site.round()) ?? status;
+    expect(status?.queues[0]).to.include({ paused: false }).and.not.have.property('failing');
+    expect(Object.values(status?.queues[0]?.counts ?? {}), 'allocations that live').to.deep.equal([1]);
+    expect(status?.queues[0]?.why.join()).to.include(
+      'submits none, since no host that answers has room: b: no route to host',
+    );
+    // Once for each change: the first allocation lives, and a round later that is known.
+    expect(site.cluster.submissions.size).to.be.within(2, 4);
+    site.cluster.faults = {};
+    // An engine without news is asked once a minute.
+    await site.until(() => site.cluster.live.length === 4, 15);
+    await site.until(isQuiet(site), 2_000);
+    expectSound(site);
+  });
+
+  it('holds no place of max for a submission without an answer while a host is dead, after the time in which its runner must register', async () => {
+    const site = new Site({ runs: 4, hasPlaces: true }, { max: 1, startTimeoutMs: 60_000 });
+    site.cluster.faults.dead = 'b';
+    site.cluster.faults.submit = () => 'lost';
+    await site.round();
+    site.cluster.faults = { dead: 'b' };
+    for (let n = 0; n < 10; n += 1) await site.round();
+    expect(site.cluster.live.length, 'it may have reached the dead host').to.equal(0);
+    for (let n = 0; n < 10; n += 1) await site.round();
+    expect(site.cluster.submissions.size).to.equal(2);
+    await site.until(() => site.cluster.completed === 4);
+    site.cluster.faults = {};
+    await site.until(isQuiet(site));
+  });
+
   for (const fault of ['unanswered', 'lost'] as const) {
     it(`waits before it submits again when the engine gave no answer to a submission that was ${fault === 'lost' ? 'lost' : 'taken'}`, async () => {
       const site = new Site({ runs: 4 }, { max: 1 });

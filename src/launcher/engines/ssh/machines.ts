@@ -5,14 +5,17 @@ import { DEFAULT_DIRECTORY, hostsOf, type SshHost, type SshSection } from './sec
 import type { HostFolders } from './scripts.ts';
 import type { SshTarget } from './ssh-program.ts';
 
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
 export class Machine {
   readonly host: SshHost;
   readonly target: SshTarget;
   readonly folders: HostFolders;
   /** Queue -> allocations of it that the machine has room for. */
   readonly rooms = new Map<string, number>();
-  /** The last request to list the processes of this machine failed. */
-  isSilent = false;
+  /** Why the last request to list the processes of this machine failed, and when it is asked again (monotonic); undefined: it answered. */
+  silence: { why: string; isRefusal: boolean; untilMs: number; failures: number } | undefined;
   /** Queue -> ids that lived at the last list, or were submitted since. */
   #living = new Map<string, Set<string>>();
   #pending: Promise<unknown> = Promise.resolve();
@@ -24,9 +27,20 @@ export class Machine {
   }
 
   note(found: readonly EngineAllocation[]): void {
-    this.isSilent = false;
+    this.silence = undefined;
     this.#living = new Map();
     for (const it of found) if (it.state !== 'ended') this.add(it);
+  }
+
+  /** It gave no answer: it is asked again after a time that doubles, up to a minute. */
+  noteSilence(why: string, isRefusal: boolean, nowMs: number): void {
+    const failures = (this.silence?.failures ?? 0) + 1;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
+    this.silence = { why, isRefusal, untilMs: nowMs + pauseMs, failures };
+  }
+
+  get isSilent(): boolean {
+    return this.silence !== undefined;
   }
 
   add({ queue, id }: Pick<EngineAllocation, 'queue' | 'id'>): void {

@@ -3,6 +3,7 @@ import { inParallel } from '../../../base/async/in-parallel.ts';
 import {
   EngineRefused,
   EngineUnreachable,
+  NothingStarted,
   oneLine,
   type AllocationRequest,
   type Cleaned,
@@ -79,15 +80,22 @@ class SshEngine implements Engine {
     if (request.token?.includes('\n') === true) throw new EngineRefused('the token has several lines');
     const places = new Set(hostsFor(queue, request.need?.baremetal).map((it) => it.place));
     let failure: Error = new EngineRefused('no host of the queue has room for another allocation');
+    const dead: string[] = [];
     for (const machine of this.#machines.byRoom(queue).filter((it) => places.has(it.target.place))) {
+      if (machine.silence?.isRefusal === false) {
+        dead.push(machine.silence.why);
+        continue;
+      }
       try {
         if (await this.#start(machine, queue, request)) return this.#submitted(machine, request);
       } catch (error) {
         // Nothing was started there, so another host may be asked.
         if (!(error instanceof NotStarted)) throw error;
-        if (!(failure instanceof EngineUnreachable)) failure = error.cause;
+        if (error.cause instanceof EngineUnreachable) dead.push(error.cause.message);
+        else failure = error.cause;
       }
     }
+    if (dead.length > 0) throw new NothingStarted(`no host that answers has room: ${dead.join('; ')}`);
     throw failure;
   }
 
@@ -140,15 +148,22 @@ class SshEngine implements Engine {
 
   async #view(machine: Machine): Promise<EngineView> {
     const { place } = machine.target;
+    const { clock } = this.#context;
+    const silent = (why: string): EngineView => ({
+      allocations: [],
+      silent: [...machine.rooms.keys()].map((queue) => ({ queue, place, why })),
+    });
+    const { silence } = machine;
+    if (silence !== undefined && clock.monotonicMs() < silence.untilMs) return silent(silence.why);
     try {
       const allocations = await this.#listOne(machine);
       machine.note(allocations);
       this.#keepTunnels(machine, allocations);
       return { allocations, silent: [] };
     } catch (error) {
-      machine.isSilent = true;
       const why = oneLine(error instanceof Error ? error.message : String(error));
-      return { allocations: [], silent: [...machine.rooms.keys()].map((queue) => ({ queue, place, why })) };
+      machine.noteSilence(why, error instanceof EngineRefused, clock.monotonicMs());
+      return silent(why);
     }
   }
 
