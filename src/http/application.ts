@@ -3,6 +3,7 @@
  * a broken connection: a seventh of the memory of a waiting request. Streams report it by themselves.
  */
 import { pipeline, Readable } from 'node:stream';
+import { sinkOf } from '../base/async/sent-pieces.ts';
 import Koa, { type DefaultContext, type DefaultState, type ParameterizedContext } from 'koa';
 
 /** The bodies of this server. Koa's own type takes any object, which Koa would turn into JSON without the exact numbers. */
@@ -39,7 +40,7 @@ export function sendBody(ctx: Context): void {
     // Removes the headers of a body.
     ctx.body = null;
     res.end();
-  } else if (body instanceof Readable) pipeline(body, res, (error) => ctx.onerror(error as Error));
+  } else if (body instanceof Readable) pipeline(body, sinkOf(body, res), (error) => ctx.onerror(error as Error));
   else if (body === null || body === undefined) throw new TypeError(`an answer has no body: status ${ctx.status}`);
   else res.end(body);
 }

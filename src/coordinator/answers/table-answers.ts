@@ -1,5 +1,6 @@
 /** Tables of runs, their histories and manifests, which the analysis worker writes piece by piece. */
 import type { Abandoned } from '../../base/abandonment.ts';
+import type { GivenBack } from '../../base/async/sent-pieces.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -156,12 +157,18 @@ export class TableAnswers {
   }
 }
 
-/** A stream of the worker as an iterable of its pieces. The worker writes the next piece while the client takes one. */
-class WorkerStream implements AsyncIterableIterator<Uint8Array> {
+/**
+ * A stream of the worker as an iterable of its pieces. The worker writes the next piece while the client takes one. Pieces that are not given back
+ * are garbage of this thread, for which V8 marks its whole heap again and again.
+ */
+class WorkerStream implements AsyncIterableIterator<Uint8Array>, GivenBack {
   readonly #thread: AnalysisThread;
   readonly #stream: number;
   readonly #onClose: () => void;
   #ahead: Promise<Uint8Array | null> | undefined;
+  /** The memory of pieces in flight. */
+  readonly #inFlight = new WeakSet<ArrayBufferLike>();
+  #sent: Uint8Array | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(thread: AnalysisThread, stream: number, onClose: () => void = () => {}) {
@@ -172,6 +179,11 @@ class WorkerStream implements AsyncIterableIterator<Uint8Array> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** Takes back a piece that has been sent; nothing may read it any more. */
+  giveBack(piece: Uint8Array): void {
+    if (this.#inFlight.delete(piece.buffer)) this.#sent = piece;
   }
 
   /** Waits for the first piece; rejects with its error. */
@@ -185,6 +197,7 @@ class WorkerStream implements AsyncIterableIterator<Uint8Array> {
     try {
       const piece = await (this.#ahead ?? this.#read());
       if (piece === null) return await this.return();
+      this.#inFlight.add(piece.buffer);
       this.#ahead = this.#read();
       return { done: false, value: piece };
     } catch (error) {
@@ -207,7 +220,9 @@ class WorkerStream implements AsyncIterableIterator<Uint8Array> {
   }
 
   #read(): Promise<Uint8Array | null> {
-    const piece = this.#thread.call('nextPiece', this.#stream);
+    const bytes = this.#sent;
+    this.#sent = undefined;
+    const piece = this.#thread.call('nextPiece', { stream: this.#stream, bytes });
     // A rejection is reported when the piece is used.
     piece.catch(() => {});
     return piece;

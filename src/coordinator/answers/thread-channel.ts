@@ -7,7 +7,7 @@ interface Port {
   on(event: 'message', listener: (message: Message) => void): unknown;
 }
 
-/** The methods of one side, by name; arguments and results are structured clones. Bytes in a result are transferred. */
+/** The methods of one side, by name; arguments and results are structured clones. Bytes in either are transferred. */
 type Methods = Record<string, (argument: never) => unknown>;
 type ArgumentOf<M> = M extends (argument: infer A) => unknown ? A : never;
 type ResultOf<M> = M extends (argument: never) => infer R ? Awaited<R> : never;
@@ -42,7 +42,7 @@ export class ThreadChannel<Remote extends Methods> {
   call<K extends keyof Remote & string>(method: K, argument: ArgumentOf<Remote[K]>): Promise<ResultOf<Remote[K]>> {
     const id = this.#nextId++;
     const result = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
-    this.#port.postMessage({ kind: 'call', id, method, argument } satisfies Message);
+    this.#port.postMessage({ kind: 'call', id, method, argument } satisfies Message, buffersOf(argument));
     return result as Promise<ResultOf<Remote[K]>>;
   }
 
@@ -79,7 +79,7 @@ function errorFrom({ code, message, stack }: Message & { kind: 'error' }): Error
   return error;
 }
 
-/** The buffers of a result that is bytes, or an object with a member `bytes`. */
+/** The buffers of an argument or a result that is bytes, or an object with a member `bytes`. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const bytes = value instanceof Uint8Array ? value : (value as { bytes?: unknown } | null | undefined)?.bytes;
   return bytes instanceof Uint8Array ? [bytes.buffer as ArrayBuffer] : [];

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { Context } from '../application.ts';
 import type { ListAnswer, ListLayout, RawAnswer } from '../answers.ts';
 import type { Route } from '../route.ts';
+import { fromPieces, takesBack } from '../../base/async/sent-pieces.ts';
 import { itemsToJson, toJson } from './serialize.ts';
 
 /** Layout of a list: its own, or `[...]`, or an object with the other members and `"results":[...]`. */
@@ -115,6 +116,7 @@ export function sendRaw(
   // Through another generator: a generator that was closed before it started cannot be started again.
   const source = Readable.from(passedOn(body), { objectMode: false, highWaterMark: 65_536 });
   freeWith(source, body);
+  if (takesBack(body)) fromPieces(source, body);
   ctx.body = source;
   // Koa resets the type to binary when it gets a stream.
   ctx.set('Content-Type', media);

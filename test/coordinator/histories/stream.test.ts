@@ -7,6 +7,7 @@ import { SimbatchError } from '../../../src/domain/errors.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { encodeHistory } from '../../../src/domain/histories/values.ts';
 import type { HistoriesRequest } from '../../../src/coordinator/answers/table-request.ts';
+import type { GivenBack } from '../../../src/base/async/sent-pieces.ts';
 import { Scene } from '../../support/scene.ts';
 
 /** More than a chunk of columns takes, and than a chunk of records. */
@@ -114,6 +115,24 @@ describe('coordinator/histories: stream', () => {
       for (const row of rows)
         expect(TIMES.map((time) => row[String(time)])).to.deep.equal(valuesOf(row['run_id'] as number));
     }
+  });
+
+  it('is the same where the memory of its pieces is given back, which the worker takes', async () => {
+    const answer = await scene.api.histories({ batchId: batch, name: 'nz', format: 'ndjson', wide: false });
+    if (answer.state !== 'ready') throw new Error(answer.state);
+    const body = answer.body as AsyncIterable<Uint8Array> & GivenBack;
+    const [pieces, copies]: [Uint8Array[], Buffer[]] = [[], []];
+    for await (const piece of body) {
+      pieces.push(piece);
+      copies.push(Buffer.from(piece));
+      body.giveBack(Buffer.from('of another stream'));
+      body.giveBack(piece);
+      body.giveBack(piece);
+    }
+    expect(pieces.length).to.be.above(5);
+    // One is read ahead. A piece that was taken has no bytes here any more.
+    expect(pieces.slice(0, -2).map((it) => it.byteLength)).to.deep.equal(pieces.slice(0, -2).map(() => 0));
+    expect(Buffer.concat(copies).equals(await bytesOf({}))).to.equal(true);
   });
 
   it('has the same fields as CSV, where a missing value is empty', async () => {

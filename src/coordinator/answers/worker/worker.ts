@@ -21,6 +21,7 @@ import { type RareCheck, type RareExtension, type RareOutcome, RareRounds } from
 import { RoundCache } from './round-rows.ts';
 import { StudyTables } from './study-tables.ts';
 import { type TableHead, withExtracted } from './table/extracted.ts';
+import { takeBack } from './table/pieces.ts';
 import { Tables } from './table/tables.ts';
 import { DrawnRuns, type TelemetryReading } from './telemetry/drawn-runs.ts';
 import { wholeResults } from './whole-results.ts';
@@ -65,8 +66,8 @@ export type WorkerMethods = {
   openManifest(batchId: Uuid): Promise<number>;
   openTable(request: MergeRequest): Promise<number>;
   openHistories(request: MergedHistoriesRequest): Promise<number>;
-  /** The next piece of a manifest, table or history; null after the last one. */
-  nextPiece(stream: number): Promise<Uint8Array | null>;
+  /** The next piece of a manifest, table or history; null after the last one. `bytes`: an earlier piece that has been sent, for its memory. */
+  nextPiece(request: { stream: number; bytes?: Uint8Array | undefined }): Promise<Uint8Array | null>;
   closeStream(stream: number): Promise<void>;
   tablePage(request: TablePageRequest): Promise<TablePage>;
 };
@@ -270,7 +271,8 @@ const methods: WorkerMethods = {
     const heads = await headsOf(request);
     return openStream(heads, historiesOf(request, withExtracted(heads, request.extracted)));
   },
-  async nextPiece(stream) {
+  async nextPiece({ stream, bytes }) {
+    if (bytes !== undefined) takeBack(bytes);
     const piece = await streams.get(stream)?.pieces.next();
     return piece === undefined || piece.done === true ? null : piece.value;
   },
