@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { endRunners, type EndedParts } from './ended-allocations.ts';
 import type {
+  EndedAllocation,
   Launcher,
   LauncherListResponse,
   LauncherReport,
@@ -15,9 +16,11 @@ import { plural } from '../../domain/plural.ts';
 
 /** A launcher beyond this number replaces the longest silent one. */
 const MAX_LAUNCHERS = 50;
-/** A launcher is current until so many further reports are missing, and at least for `GRACE_MS`. */
-const MISSED = 3;
-const GRACE_MS = 30_000;
+/** A launcher is current for so many of its rounds, and at least for `GRACE_MS`: it also reports every five seconds, however long a round takes. */
+const MISSED = 2;
+const GRACE_MS = 12_000;
+/** Ends by which the cluster, and not the launcher, has taken an allocation: a person whose runs wait again learns of the last one. */
+const TAKEN: ReadonlySet<EndedAllocation['end']> = new Set(['preempted', 'evicted', 'node-failure', 'out-of-memory']);
 
 /** A launcher that has not reported for longer is not missed. */
 const REMEMBERED_MS = 7 * 86_400_000;
@@ -92,7 +95,7 @@ const STARTING: readonly { states: readonly string[]; does: (count: number) => s
 ];
 
 function queueAbout(
-  { allocations }: LauncherReport,
+  { allocations, ended = [] }: LauncherReport,
   queue: LauncherQueue,
   prefix: string,
   batchId: string,
@@ -107,11 +110,14 @@ function queueAbout(
   });
   const isBlocked = blocked !== undefined && starting.length === 0;
   const why = blocked ?? (starting.length === 0 ? demandOf(queue, batchId)?.why : undefined);
+  // The latest is the first.
+  const last = ended.find((it) => it.allocation.split('/')[1] === name);
+  const taken = last !== undefined && TAKEN.has(last.end) ? [`the last one has ended: ${last.reason}`] : [];
   // A reason why it is blocked names the failures.
   const clauses = [
     ...starting,
     ...(why === undefined ? [] : [why]),
-    ...(blocked === undefined ? [failing ?? []].flat() : []),
+    ...(blocked === undefined ? [failing ?? taken].flat() : []),
   ];
   return {
     text: `${prefix}${name}: ${clauses.join(', ') || 'nothing is submitted yet'}`,

@@ -38,8 +38,30 @@ describe('coordinator/pool/launchers', () => {
     const { launchers } = await scene.api.launchers();
     expect(launchers.map((it) => it.launcher)).to.deep.equal(['lab', 'z']);
     expect(launchers[0]).to.deep.equal({ ...report({ problems: ['x'] }), reported_at, current: true });
-    await scene.world.advance(30_000);
+    await scene.world.advance(11_900);
+    expect((await scene.api.launchers()).launchers[0]?.current).to.equal(true);
+    await scene.world.advance(100);
     expect((await scene.api.launchers()).launchers[0]?.current).to.equal(false);
+    // A launcher with rare rounds, of a version that reports after its rounds alone.
+    await scene.api.reportLauncher(report({ poll_seconds: 60 }));
+    await scene.world.advance(119_000);
+    expect((await scene.api.launchers()).launchers[0]?.current).to.equal(true);
+  });
+
+  it('says how the cluster has taken the last allocation of a queue, while its runs wait again', async () => {
+    const last = async (end: 'preempted' | 'out-of-memory' | 'completed', name = 'main'): Promise<string> => {
+      const ended = [
+        { allocation: `slurm/${name}/b`, end, reason: 'its node failed (exit code 137): OOMKilled' },
+        { allocation: 'slurm/main/a', end: 'completed' as const, reason: 'it is over' },
+      ];
+      await scene.api.reportLauncher(report({ queues: [queue], ended }));
+      return (await first())?.message ?? '';
+    };
+    const taken = /: main: .*, the last one has ended: its node failed \(exit code 137\): OOMKilled$/;
+    expect(await last('preempted')).to.match(taken);
+    expect(await last('out-of-memory')).to.match(taken);
+    expect(await last('completed')).to.not.include('has ended');
+    expect(await last('preempted', 'other')).to.not.include('has ended');
   });
 
   it('finds that a launcher starts runners, in place of a missing runner', async () => {

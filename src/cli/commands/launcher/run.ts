@@ -49,6 +49,9 @@ export function runCommand(): Command {
     .action(run);
 }
 
+/** Between two reports of a launcher that is in a round. */
+const REPORT_MS = 5_000;
+
 async function run(flags: RunFlags): Promise<void> {
   const { config, engines } = await launcherSetup(flags);
   const client = await connect({ endpoint: config.endpoint });
@@ -63,12 +66,27 @@ async function run(flags: RunFlags): Promise<void> {
   const onSignal = (): void => stop.abort();
   process.once('SIGTERM', onSignal);
   process.once('SIGINT', onSignal);
+  let endReports = (): void => {};
   try {
     const log: LauncherLog = (level, message) =>
       note(`${new Date(systemClock.now()).toISOString()} ${level} ${printable(message)}`);
     const remote = remoteStoreWarning(folder);
     if (remote !== undefined) log('warn', remote);
     let reportFault: string | undefined;
+    let latest: LauncherStatus | undefined;
+    let isReporting = false;
+    const report = async (): Promise<void> => {
+      // The coordinator that gave no answer is not asked again in the same round.
+      if (latest === undefined || latest.isCoordinatorSilent || isReporting) return;
+      isReporting = true;
+      const fault = await client.launching.report(reportOf(latest)).then(() => undefined, messageOf);
+      isReporting = false;
+      if (fault !== undefined && fault !== reportFault)
+        log('warn', `the coordinator does not take the report: ${fault}`);
+      reportFault = fault;
+    };
+    // A round may wait for an engine: the coordinator learns that the launcher lives.
+    endReports = systemClock.every(REPORT_MS, () => void report());
     const launcher = await Launcher.open({
       config,
       engines,
@@ -82,12 +100,8 @@ async function run(flags: RunFlags): Promise<void> {
       onStatus: async (status) => {
         if (isDryRun) return;
         await writeStatus(folder, status);
-        // The coordinator that gave no answer is not asked again in the same round.
-        if (status.isCoordinatorSilent) return;
-        const fault = await client.launching.report(reportOf(status)).then(() => undefined, messageOf);
-        if (fault !== undefined && fault !== reportFault)
-          log('warn', `the coordinator does not take the report: ${fault}`);
-        reportFault = fault;
+        latest = status;
+        await report();
       },
       isDryRun,
       keepDays: flags.keepDays,
@@ -95,6 +109,7 @@ async function run(flags: RunFlags): Promise<void> {
     const rounds = flags.once === true || isDryRun ? 1 : Infinity;
     await loop(launcher, { rounds, pollMs: config.pollMs, signal: stop.signal, log });
   } finally {
+    endReports();
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
     await store.close();
