@@ -8,7 +8,7 @@ import { Log } from './log.tsx';
 import { Player } from './player.tsx';
 import { RefusedList } from './refused-list.tsx';
 import { Sequence, type LinkedBar, type Row } from './sequence.tsx';
-import { contextAt, opening, sameLane, stateAt, type Lane, type StoryEvent } from './story.ts';
+import { contextAt, opening, sameLane, stateAt, stepText, type Lane, type StoryEvent } from './story.ts';
 import { WhatIf } from './what-if.tsx';
 
 /** An actor whose statechart is shown. */
@@ -92,9 +92,7 @@ function Chart({ shown: { lane, name }, events, at }: { shown: Shown; events: re
         <DiagramView diagram={diagram} flow={{}} lit={state?.to} taken={taken} isCompact />
       </div>
       <p className="small soft clip">
-        {taken === undefined
-          ? 'No transition at this step.'
-          : `${taken.event}: ${from === to ? `stays ${to}` : `${from} → ${to}`}`}
+        {taken === undefined ? 'No transition at this step.' : `${taken.event}: ${stepText(taken.from, taken.to)}`}
       </p>
     </section>
   );

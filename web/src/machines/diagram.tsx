@@ -136,7 +136,7 @@ function EdgePath({
       markerEnd={`url(#arrow-${kind}-${look})`}
       style={width === undefined || taken ? undefined : { strokeWidth: width }}
     >
-      <title>{`${edge.from} → ${edge.to}: ${[...new Set(edge.triggers.map((it) => it.event))].join(', ')}`}</title>
+      <title>{`${shownStatus(edge.from)} → ${shownStatus(edge.to)}: ${[...new Set(edge.triggers.map((it) => it.event))].join(', ')}`}</title>
     </path>
   );
 }
@@ -192,7 +192,7 @@ function TriggerText({ trigger, x, y }: { trigger: Trigger; x: number; y: number
     <text x={x} y={y}>
       {trigger.event}
       {trigger.guard !== undefined && <tspan className="guard"> [{trigger.guard}]</tspan>}
-      {trigger.to !== undefined && ` → ${trigger.to}`}
+      {trigger.to !== undefined && ` → ${shownStatus(trigger.to)}`}
     </text>
   );
 }
