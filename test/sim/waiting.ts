@@ -1,9 +1,10 @@
 /** The promise that a study never waits for one runner while another is free: no poll waits beside a run that it could start. */
 import type { LongPolls } from '../../src/coordinator/scheduling/long-polls.ts';
-import { fits, freeCapacityOf, supports, waitingOf } from '../../src/domain/scheduling.ts';
+import { fits, freeCapacityOf, provides, supports, waitingOf } from '../../src/domain/scheduling.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { stateOf, type Directory } from '../../src/coordinator/kernel/actors/directory.ts';
 import { insist } from './acknowledged.ts';
+import { SITE_POOLS } from './pools.ts';
 
 interface Parts {
   directory: Directory;
@@ -28,7 +29,10 @@ export function checkWaiting({ directory, longPolls }: Parts): void {
         if (other === undefined || poll.runnerId === runnerId || poll.maxJobs <= 0) continue;
         if ((other.value !== 'Idle' && other.value !== 'Busy') || other.context.instance !== poll.instance) continue;
         const free = freeCapacityOf(other.context.capabilities, other.context.held, other.context.slotsLost);
-        const could = supports(other.context.capabilities, batch.simulationName) && fits(batch, free);
+        const could =
+          supports(other.context.capabilities, batch.simulationName) &&
+          provides(other.context.capabilities, batch.resources, (name) => Object.hasOwn(SITE_POOLS, name)) &&
+          fits(batch, free);
         insist(!could, () => `job ${jobId} waits on ${runnerId} while ${poll.runnerId} is free`);
       }
     }
