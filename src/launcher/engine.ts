@@ -238,3 +238,6 @@ export function oneLine(text: string): string {
   const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim();
   return line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON - 3)}...` : line;
 }
+
+/** The message of an error as such a line. */
+export const errorLine = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));

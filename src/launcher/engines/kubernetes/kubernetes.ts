@@ -2,7 +2,7 @@
 import {
   EngineRefused,
   EngineUnreachable,
-  oneLine,
+  errorLine,
   type AllocationRequest,
   type CheckResult,
   type Engine,
@@ -136,7 +136,7 @@ class KubernetesEngine implements Engine {
       }
       return { allocations: found.map((it) => it.allocation), silent: [] };
     } catch (error) {
-      const why = oneLine(error instanceof Error ? error.message : String(error));
+      const why = errorLine(error);
       return { allocations: [], silent: queues.map(({ name }) => ({ queue: name, why })) };
     }
   }

@@ -2,7 +2,7 @@
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleaned } from '../../engine.ts';
-import { oneLine } from '../../engine.ts';
+import { errorLine } from '../../engine.ts';
 
 /** Deletes `simbatch-<queue>-<id>-<job>.log` of these allocations. Does not throw. */
 export async function removeLogs(directory: string, queue: string, ids: ReadonlySet<string>): Promise<Cleaned> {
@@ -12,7 +12,8 @@ export async function removeLogs(directory: string, queue: string, ids: Readonly
     names = await readdir(directory);
   } catch (error) {
     // Without the folder there are no logs.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return { ...cleaned, kept: [...ids], why: whyOf(error) };
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      return { ...cleaned, kept: [...ids], why: errorLine(error) };
   }
   const prefix = `simbatch-${queue}-`;
   for (const name of names) {
@@ -26,11 +27,9 @@ export async function removeLogs(directory: string, queue: string, ids: Readonly
       cleaned.bytes += size;
     } catch (error) {
       cleaned.kept.push(id);
-      cleaned.why = whyOf(error);
+      cleaned.why = errorLine(error);
     }
   }
   const { why, ...rest } = cleaned;
   return why === undefined ? rest : { ...rest, why };
 }
-
-const whyOf = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));

@@ -5,6 +5,7 @@ import {
   EngineRefused,
   EngineUnreachable,
   oneLine,
+  errorLine,
   type AllocationRequest,
   type Cleaned,
   type CheckResult,
@@ -65,7 +66,7 @@ class SlurmEngine implements Engine {
       const limited = this.#context.queues.filter((it) => it.size.memoryBytes > 0).map((it) => it.name);
       return { allocations: readQueue(this.#context.launcher, result.stdout, new Set(limited)), silent: [] };
     } catch (error) {
-      const why = oneLine(error instanceof Error ? error.message : String(error));
+      const why = errorLine(error);
       return { allocations: [], silent: this.#context.queues.map(({ name }) => ({ queue: name, why })) };
     }
   }

@@ -1,5 +1,5 @@
 /** Deletes the folders of ended allocations on a host. */
-import { oneLine, type EndedAllocation } from '../../engine.ts';
+import { errorLine, type EndedAllocation } from '../../engine.ts';
 import type { Machine } from './machines.ts';
 import { cleanScript, folderName } from './scripts.ts';
 import type { SshProgram } from './ssh-program.ts';
@@ -16,9 +16,7 @@ export async function cleanHost(
   // A host that gives no answer would hold every round of the sweep for the deadline of a call.
   const lines = isSilent
     ? `${target.place} gives no answer`
-    : await ssh
-        .script(target, cleanScript(folders, names))
-        .catch((error: unknown) => oneLine(error instanceof Error ? error.message : String(error)));
+    : await ssh.script(target, cleanScript(folders, names)).catch(errorLine);
   if (typeof lines === 'string') {
     total.kept.push(...ids.values());
     return lines;

@@ -5,6 +5,7 @@ import {
   EngineUnreachable,
   NothingStarted,
   oneLine,
+  errorLine,
   type AllocationRequest,
   type Cleaned,
   type CheckResult,
@@ -161,7 +162,7 @@ class SshEngine implements Engine {
       this.#keepTunnels(machine, allocations);
       return { allocations, silent: [] };
     } catch (error) {
-      const why = oneLine(error instanceof Error ? error.message : String(error));
+      const why = errorLine(error);
       machine.noteSilence(why, error instanceof EngineRefused, clock.monotonicMs());
       return silent(why);
     }

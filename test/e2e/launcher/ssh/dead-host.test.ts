@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
-import { until } from '../../support.ts';
+import { skipWithout, until } from '../../support.ts';
 import { PROGRAM, serving, type Serving } from '../../../support/program.ts';
 import { SilentServer } from '../../../support/silent-server.ts';
 import { sshdMissing } from '../../../support/sshd.ts';
@@ -26,11 +26,7 @@ describe('launcher/engines/ssh with dead hosts', function () {
   let proxy: Server | undefined;
 
   before(async function () {
-    const why = sshdMissing();
-    if (why !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
-      this.skip();
-    }
+    skipWithout(this, sshdMissing());
     await site.start();
     serve = await serving(['--data-dir', join(folder, 'data')]);
     hanging = await SilentServer.start();

@@ -8,7 +8,7 @@ import type { AllocationRequest, Engine, EngineAllocation } from '../../../../sr
 import { EngineRefused, EngineUnreachable } from '../../../../src/launcher/engine.ts';
 import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import type { SshSection } from '../../../../src/launcher/engines/ssh/section.ts';
-import { until as untilWithin } from '../../support.ts';
+import { skipWithout, until as untilWithin } from '../../support.ts';
 import { lives } from '../../../support/runner-process.ts';
 import { engineContract } from '../engine-contract.ts';
 import { allocationRequest } from '../../../launcher/support.ts';
@@ -40,11 +40,7 @@ for (const { name, make, missing } of SITES) {
     let program = '';
 
     before(async function () {
-      const why = missing();
-      if (why !== undefined) {
-        if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
-        this.skip();
-      }
+      skipWithout(this, missing());
       site = make();
       await site.start();
       program = join(site.home, 'program.sh');

@@ -11,7 +11,7 @@ import type { LauncherConfig } from '../../../../src/launcher/settings.ts';
 import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { requestOf } from '../../../../src/launcher/request.ts';
-import { until } from '../../support.ts';
+import { skipWithout, until } from '../../support.ts';
 import { serving, type Serving } from '../../../support/program.ts';
 import { sshdMissing } from '../../../support/sshd.ts';
 import { study } from '../../../support/studies.ts';
@@ -24,11 +24,7 @@ describe('launcher/engines/ssh/study', function () {
   let serve: Serving | undefined;
 
   before(async function () {
-    const why = sshdMissing();
-    if (why !== undefined) {
-      if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error(why);
-      this.skip();
-    }
+    skipWithout(this, sshdMissing());
     await site.start();
     serve = await serving(['--data-dir', data]);
   });
