@@ -84,7 +84,6 @@ async function bundleProgram(folder) {
     chunkNames: 'parts/[name]-[hash]',
     outdir: folder,
     splitting: true,
-    keepNames: true,
     external: APART,
     write: false,
   });
@@ -93,7 +92,6 @@ async function bundleProgram(folder) {
     ...SHARED,
     entryPoints: [built('coordinator/answers/worker/worker.js')],
     outfile: join(folder, 'parts/worker/worker.js'),
-    keepNames: true,
     external: APART,
     write: false,
   });

@@ -18,9 +18,9 @@ def function(steps):
     """The function: arithmetic of as many steps as take the wanted time on this machine."""
 
     def evaluate(p):
-        total = 0.0
+        x, total = p["x"], 0.0
         for step in range(steps):
-            total += (p["x"] * step) % 1.0
+            total += (x * step) % 1.0
         return {"y": total}
 
     return evaluate
