@@ -119,7 +119,7 @@ class RunningCoordinator implements Lifecycle {
     const longPolls = new LongPolls<ClaimResponse>(clock);
     const statistics = createStatistics();
     const pools = options.resources && new SitePools(options.resources, () => heldByRunners(directory));
-    const budgets = openBudgets(options.budgets, { store, clock, directory }, () => this.parts);
+    const budgets = openBudgets(options.budgets, { store, clock, share, directory }, () => this.parts);
     const sources = schedulerSources(directory, longPolls, studyCache, statistics, groupCommit, pools);
     const scheduler = new Scheduler({ ...sources, isBudgetUsed: budgets?.isUsed });
     const crowded = new CrowdedRunners();

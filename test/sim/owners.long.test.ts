@@ -9,22 +9,13 @@ import { OwnerRanking, type Place } from '../../src/coordinator/scheduling/ranki
 import { Scheduler, type RunAssignment } from '../../src/coordinator/scheduling/scheduler.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { requireOwn } from '../../src/http/security/permissions.ts';
-import { study } from '../support/studies.ts';
 import { insist } from './acknowledged.ts';
 import { itFinds, replaced, type SoughtBug } from './finds.ts';
-import { CANCEL, checkBudgets, checkCancellations } from './owners.ts';
+import { BUDGETS, CANCEL, checkBudgets, checkCancellations, OWNERS, submitAs, type Owner } from './owners.ts';
 import { SimRunner } from './runners.ts';
 import { finish, Stage, type Bug } from './scenario.ts';
 
 const SEEDS = Number(process.env.SIM_SEEDS ?? 60);
-const OWNERS = ['alice', 'bob'] as const;
-type Owner = (typeof OWNERS)[number];
-/** Some tens of runs of some seconds. */
-const BUDGETS = new Map([
-  ['alice', 0.02],
-  ['*', 0.01],
-]);
-
 /** Wraps the plans of all schedulers: of two owners with runs that every runner may take, the one with fewer active runs is served. */
 function watchPlans(faults: string[], isUsed: (owner: string | undefined) => boolean): () => void {
   const { plan } = Scheduler.prototype as {
@@ -87,7 +78,7 @@ async function playWatched(stage: Stage, faults: readonly string[]): Promise<Tal
     if (stage.budgets !== undefined) tally.used += checkBudgets(stage);
   };
   for (let step = 0; step < 80; step += 1) {
-    if (dice.chance(0.2)) submit(stage, dice.pick(OWNERS) ?? 'alice', step);
+    if (dice.chance(0.2)) submitAs(stage, dice.pick(OWNERS) ?? 'alice', step);
     if (dice.chance(0.1)) cancel(stage, dice.pick(OWNERS) ?? 'alice', tally);
     for (const runner of runners) if (dice.chance(0.6)) runner.act();
     if (dice.chance(0.05)) await stage.restart();
@@ -104,15 +95,6 @@ async function playWatched(stage: Stage, faults: readonly string[]): Promise<Tal
   await finish(stage);
   look();
   return tally;
-}
-
-function submit(stage: Stage, owner: Owner, step: number): void {
-  const { dice } = stage;
-  const key = { idempotencyKey: `key ${step}`, bodyDigest: `key ${step}` };
-  const resources = dice.chance(0.3) ? { comsol: 1 } : undefined;
-  const config = resources === undefined ? {} : { compute: { resources } };
-  const made = study({ name: owner, runs: 1 + dice.int(5), cpu: dice.pick(['0', '500m', '2']) ?? '0', config });
-  stage.follow(`${owner} submits`, stage.api.as(owner).submit(made, key), [], {});
 }
 
 /** A client cancels any open study, as the route does it: with the scope `submit`, and at times with `operate`. */

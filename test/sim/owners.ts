@@ -1,11 +1,30 @@
-/** The checks of owners in a simulated world: who has cancelled a study, and core hours recounted from the attempts on the disk. */
+/** The owners of a simulated world and their checks: who has cancelled a study, and core hours recounted from the attempts on the disk. */
 import { decodeBatch, decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { allOf, idOf, keys, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
 import type { DayUse } from '../../src/contract/types.ts';
 import { charged } from '../../src/domain/budgets/day-use.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
+import { study } from '../support/studies.ts';
 import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
+
+export const OWNERS = ['alice', 'bob'] as const;
+export type Owner = (typeof OWNERS)[number];
+/** Some tens of runs of some seconds. */
+export const BUDGETS: ReadonlyMap<string, number> = new Map([
+  ['alice', 0.02],
+  ['*', 0.01],
+]);
+
+/** A study of an owner; every third or so needs a license of the site. @param step makes its key */
+export function submitAs(stage: Stage, owner: Owner, step: number): void {
+  const { dice } = stage;
+  const key = { idempotencyKey: `key ${step}`, bodyDigest: `key ${step}` };
+  const resources = dice.chance(0.3) ? { comsol: 1 } : undefined;
+  const config = resources === undefined ? {} : { compute: { resources } };
+  const made = study({ name: owner, runs: 1 + dice.int(5), cpu: dice.pick(['0', '500m', '2']) ?? '0', config });
+  stage.follow(`${owner} submits`, stage.api.as(owner).submit(made, key), [], {});
+}
 
 /** The row of the route. */
 export const CANCEL = { operationId: 'cancelBatch', scope: 'submit', changes: 'steers' } as const;

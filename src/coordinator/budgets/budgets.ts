@@ -1,10 +1,11 @@
 /**
  * Budgets of core hours per owner and UTC day. The core time of an attempt is added to the record of its owner in the turn that ends it, so that
- * neither a crash nor a restart loses or repeats any; running attempts are added up each second. An owner whose budget is used gets no
+ * neither a crash nor a restart loses or repeats any; running attempts are added up each second, in slices of the event loop. An owner whose budget is used gets no
  * further runs until the next day; runs that have started continue.
  */
 import type { Fact, JobEnded, JobRequeued } from '../../../machines/protocol.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { BudgetList, DayUse, OwnerBudget } from '../../contract/types.ts';
 import { charged, coreHours, coreMsWithin, DAY_MS, dayOf } from '../../domain/budgets/day-use.ts';
 import { batchIdOf } from '../../domain/ids.ts';
@@ -21,6 +22,7 @@ const nameOf = (owner: string | undefined): string => owner ?? '';
 interface BudgetParts {
   store: Pick<Store, 'snapshot'>;
   clock: Pick<Clock, 'now'>;
+  share: EventLoopShare;
   directory: Pick<Directory, 'jobs' | 'state'>;
   /** Called for each owner whose runs may start no more, or again. */
   changed: (owner: string | undefined) => void;
@@ -40,6 +42,8 @@ export class Budgets {
   readonly #parts: BudgetParts;
   readonly #uses = new Map<string, DayUse>();
   readonly #exhausted = new Set<string>();
+  /** The core time of today by owner, as of the last tick. */
+  #today: ReadonlyMap<string, number> = new Map();
   #pending: Pending = new Map();
 
   /** @param limits core hours of a day by owner; `*`: of each owner without an own one. */
@@ -61,7 +65,7 @@ export class Budgets {
     } finally {
       await view.close();
     }
-    this.tick(this.#parts.clock.now());
+    await this.tick(this.#parts.clock.now());
   }
 
   /** Adds the core time of the attempts that this turn ends to the records of their owners, in the same commit. */
@@ -87,11 +91,11 @@ export class Budgets {
   }
 
   /** Adds up, and reports the owners whose runs may start no more, or again: after midnight, or when the limit was raised. */
-  tick(now: number): void {
-    const running = this.#runningOf(now);
-    for (const owner of new Set([...this.#uses.keys(), ...running.keys(), ...this.#exhausted])) {
+  async tick(now: number): Promise<void> {
+    this.#today = await this.#addedUp(now);
+    for (const owner of new Set([...this.#today.keys(), ...this.#exhausted])) {
       const limit = this.#limitOf(owner);
-      const isUsed = limit !== undefined && coreHours(this.#todayOf(owner, running, now)) >= limit;
+      const isUsed = limit !== undefined && coreHours(this.#today.get(owner) ?? 0) >= limit;
       if (isUsed === this.#exhausted.has(owner)) continue;
       if (isUsed) this.#exhausted.add(owner);
       else this.#exhausted.delete(owner);
@@ -99,40 +103,37 @@ export class Budgets {
     }
   }
 
-  /** @param of the owner to show; absent: all of them. */
+  /** As of the last tick. @param of the owner to show; absent: all of them. */
   shown(of?: string): BudgetList {
-    const now = this.#parts.clock.now();
-    const running = this.#runningOf(now);
     const own = [...this.#limits.keys()].filter((it) => it !== EVERY_OWNER);
-    const used = [...this.#uses.keys()].filter((it) => this.#todayOf(it, running, now) > 0);
-    const names = of === undefined ? new Set([...own, ...used, ...running.keys()]) : [of];
+    const names = of === undefined ? new Set([...own, ...this.#today.keys()]) : [of];
     return {
-      resets_at: new Date((dayOf(now) + 1) * DAY_MS).toISOString(),
-      budgets: [...names].sort().map((it) => this.#shownOf(it, running, now)),
+      resets_at: new Date((dayOf(this.#parts.clock.now()) + 1) * DAY_MS).toISOString(),
+      budgets: [...names].sort().map((it) => this.#shownOf(it)),
     };
   }
 
-  #shownOf(owner: string, running: ReadonlyMap<string, number>, now: number): OwnerBudget {
+  #shownOf(owner: string): OwnerBudget {
     return {
       ...(owner === '' ? {} : { owner }),
       limit_core_hours: this.#limitOf(owner) ?? null,
-      used_core_hours: coreHours(this.#todayOf(owner, running, now)),
+      used_core_hours: coreHours(this.#today.get(owner) ?? 0),
       is_used: this.isUsed(owner),
     };
   }
 
   readonly #limitOf = (owner: string): number | undefined => this.#limits.get(owner) ?? this.#limits.get(EVERY_OWNER);
 
-  #todayOf(owner: string, running: ReadonlyMap<string, number>, now: number): number {
-    return (this.#uses.get(owner)?.[dayOf(now)] ?? 0) + (running.get(owner) ?? 0);
-  }
-
-  /** The core time of running attempts today, by owner, in time proportional to the active runs. */
-  #runningOf(now: number): Map<string, number> {
-    const { directory } = this.#parts;
+  /**
+   * The core time of today by owner: of ended attempts, and of those that run, in time proportional to the active runs. An attempt that ends
+   * meanwhile is counted once or left to the next tick.
+   */
+  async #addedUp(now: number): Promise<Map<string, number>> {
+    const { directory, share } = this.#parts;
     const day = dayOf(now);
     const sums = new Map<string, number>();
-    for (const activation of directory.jobs.values()) {
+    for (const [owner, { [day]: coreMs = 0 }] of this.#uses) if (coreMs > 0) sums.set(owner, coreMs);
+    for await (const activation of share.paced(directory.jobs.values())) {
       const { value, context } = stateOf(activation);
       if (value !== 'Running' || context.startedAtMs === undefined) continue;
       const owner = nameOf(directory.state('batch', batchIdOf(activation.id))?.context.owner);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openCoordinator, type Coordinator } from '../../../src/coordinator/coordinator.ts';
 import type { OwnerBudget } from '../../../src/contract/types.ts';
 import { jobId } from '../../../src/domain/ids.ts';
+import { CountedSlices } from '../../support/counted-slices.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { ref, runs, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
@@ -66,6 +67,18 @@ describe('coordinator/budgets', () => {
     expect((await scene.api.findings(batch)).find(({ code }) => code === 'budget-used')).to.include({
       severity: 'waiting',
     });
+  });
+
+  it('adds up the runs that execute in slices of the event loop', async () => {
+    await open(['alice', 100]);
+    const batch = await submit('alice', { runs: 8 });
+    for (let run = 0; run < 8; run += 1) await scene.running(batch, run, 'r');
+    await pass(0);
+    const slices = new CountedSlices(scene.api.share);
+    await pass(1);
+    expect(slices.pending).to.equal(0);
+    expect(slices.asked).to.be.at.least(8);
+    expect((await budgetOf('alice')).used_core_hours).to.equal(8);
   });
 
   it('gives a waiting runner work at midnight, UTC', async () => {

@@ -7,15 +7,15 @@ const first = ONE === undefined ? 1 : Number(ONE);
 const count = ONE === undefined ? Number(process.env['SIM_SEEDS'] ?? 200) : 1;
 
 describe('sim/launcher', () => {
-  it(`exceeds no limit, submits nothing twice and loses no run in ${count} scenarios with faults`, async function () {
+  it(`exceeds no limit, submits nothing twice and loses no run, and keeps the hours of owners, in ${count} scenarios with faults`, async function () {
     this.timeout(0);
     const faults: Record<string, number> = {};
     const reasons = new Set<string>();
-    const sum = { crashes: 0, rounds: 0, submissions: 0 };
+    const sum = { crashes: 0, rounds: 0, submissions: 0, budgetsUsed: 0 };
     for (let seed = first; seed < first + count; seed += 1) {
       try {
         const tally = await playLauncher(seed);
-        for (const name of ['crashes', 'rounds', 'submissions'] as const) sum[name] += tally[name];
+        for (const name of ['crashes', 'rounds', 'submissions', 'budgetsUsed'] as const) sum[name] += tally[name];
         for (const it of tally.reasons) reasons.add(it);
         for (const [name, times] of Object.entries(tally.faults)) faults[name] = (faults[name] ?? 0) + times;
       } catch (error) {
@@ -25,6 +25,7 @@ describe('sim/launcher', () => {
     }
     if (count >= 100) {
       expect(sum.crashes).to.be.above(count);
+      expect(sum.budgetsUsed).to.be.above(count);
       expect([...reasons]).to.include.members([
         'machine-gone',
         'runner-stopped',

@@ -2,6 +2,7 @@
 import type { JobRecord } from '../../../src/contract/types.ts';
 import { SimClient } from '../clients.ts';
 import { insist } from '../acknowledged.ts';
+import { BUDGETS, checkBudgets, OWNERS, submitAs } from '../owners.ts';
 import { SimRunner } from '../runners.ts';
 import { finish, Stage } from '../scenario.ts';
 import { LauncherSite, type LauncherBug } from './site.ts';
@@ -18,6 +19,8 @@ export interface LauncherTally {
   faults: Readonly<Record<string, number>>;
   /** States that allocations have reached. */
   ends: readonly string[];
+  /** Looks at which the core hours of an owner were used. */
+  budgetsUsed: number;
   /** Why attempts have ended. */
   reasons: ReadonlySet<string>;
 }
@@ -26,19 +29,32 @@ export interface LauncherTally {
 export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise<LauncherTally> {
   const stage = new Stage(seed, {}, 'compiled');
   const { dice } = stage;
+  const hasOwners = seed % 4 === 0;
+  if (hasOwners) stage.budgets = BUDGETS;
   await stage.begin();
   const site = new LauncherSite(stage, bug);
   const client = new SimClient(stage, false);
   const others = dice.chance(0.3) ? [new SimRunner(stage, 'r0')] : [];
   stage.runnerIds.push(...others.map((it) => it.id));
+  let budgetsUsed = 0;
+  const look = (): void => {
+    site.check();
+    if (hasOwners) budgetsUsed += checkBudgets(stage);
+  };
   for (let step = 0; step < STEPS; step += 1) {
     client.act();
+    if (hasOwners && dice.chance(0.1)) submitAs(stage, dice.pick(OWNERS) ?? 'alice', step);
     for (const it of others) if (dice.chance(0.6)) it.act();
     site.act();
     operate(stage, site);
     if (dice.chance(0.01)) await stage.restart();
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4_000));
-    site.check();
+    look();
+  }
+  if (hasOwners) {
+    // With a larger budget all studies come to their end.
+    stage.budgets = new Map([['*', 1_000]]);
+    await stage.restart();
   }
   await stage.calm();
   stage.acknowledged.pausedBatches.clear();
@@ -51,13 +67,13 @@ export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise
     insist(step < STEPS_TO_FINISH, () => `${stage.unfinished().length} studies are open: ${site.explanation}`);
     site.act();
     await stage.step(5_000);
-    site.check();
+    look();
   }
   await finish(stage);
   const { crashes, rounds, cluster, status } = site;
   const ends = status?.allocations.map((it) => it.value) ?? [];
   const reasons = reasonsOf(stage);
-  return { crashes, rounds, submissions: cluster.submissions.size, faults: cluster.faults, ends, reasons };
+  return { crashes, rounds, submissions: cluster.submissions.size, faults: cluster.faults, ends, budgetsUsed, reasons };
 }
 
 /** Why attempts have ended. What the cluster takes away is never counted. */
