@@ -17,31 +17,34 @@ const isNightly = (file) => file.startsWith('night/');
 const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.test(file);
 
 /**
- * The files of a group, and their order: a process takes the next file when it has finished one, so the folders with the longest
- * tests are first.
+ * The files of a group, and their order: a process takes the next file when it has finished one, so the files and folders with the longest
+ * tests are first, by the beginnings of their paths.
  */
 const GROUPS = {
   quick: {
     has: (file) => !isE2e(file) && !isLong(file) && !isNightly(file),
-    first: ['sim', 'coordinator', 'e2e', 'http'],
+    first: ['sim/', 'coordinator/', 'e2e/', 'http/'],
     about: 'tests that need nothing but Node',
     command: 'npm test',
   },
   e2e: {
     has: (file) => isE2e(file) || isLong(file),
     first: [
-      'sim',
-      'coordinator',
-      ...['clients', 'object-store', 'launcher', 'runner', 'whole', 'cli'].map((it) => `e2e/${it}`),
+      // Minutes each.
+      ...['clients/python-package', 'runner/hostile', 'site/images', 'object-store/stores'].map((it) => `e2e/${it}.`),
+      ...['whole/rare-events', 'launcher/whole', 'launcher/ssh/engine', 'whole/selftest'].map((it) => `e2e/${it}.`),
+      'sim/',
+      'coordinator/',
+      ...['clients', 'object-store', 'launcher', 'runner', 'web', 'whole', 'cli'].map((it) => `e2e/${it}/`),
     ],
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
-    // Most of their time they wait.
+    // They wait for a part of their time.
     jobs: 4,
     command: 'npm run test:all',
   },
   night: {
     has: (file) => isNightly(file) || isSimulation(file),
-    first: ['sim', 'night'],
+    first: ['sim/', 'night/'],
     about: 'injected bugs, and 20,000 worlds in the simulation',
     command: 'npm run test:night',
     env: { SIM_SEEDS: '20000' },
@@ -49,7 +52,7 @@ const GROUPS = {
 };
 
 function filesOf({ has, first }) {
-  const rank = (file) => (first.findIndex((it) => file.startsWith(`${it}/`)) + first.length + 1) % (first.length + 1);
+  const rank = (file) => (first.findIndex((it) => file.startsWith(it)) + first.length + 1) % (first.length + 1);
   return readdirSync(join(root, 'test'), { recursive: true })
     .map((it) => it.replaceAll('\\', '/'))
     .filter((it) => it.endsWith('.test.ts') && has(it))
