@@ -64,6 +64,8 @@ describe('launcher/engines/ssh/study', function () {
     const [kit = '', ...others] = readdirSync(cache);
     expect(others).to.deep.equal([]);
     expect(kit).to.match(/^[0-9a-f]{64}$/);
+    // On a busy machine one could execute all runs before the other has started.
+    await until(async () => (await client.runners()).runners.length === ids.length);
     const { batch_id } = await client.submit(study({ runs: 8 }));
     await until(async () => (await client.batch(batch_id)).batch.status === 'Running');
     // The connections break; the runner waits, and the next round makes the tunnel again, on the port it knows.
