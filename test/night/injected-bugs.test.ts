@@ -1,5 +1,6 @@
 /** Injects bugs into copies of the compiled program: a test that passes all the same would prove nothing. */
 import { expect } from 'chai';
+import { withBug } from './injected-bugs/injected-bug.ts';
 import { INJECTED_BUGS } from './injected-bugs/list.ts';
 import { ProgramCopy } from './program-copy.ts';
 
@@ -10,12 +11,10 @@ describe('night/injected-bugs', () => {
   });
   after(() => copy.remove());
 
-  for (const { name, file, find, replace, test, title } of INJECTED_BUGS) {
+  for (const bug of INJECTED_BUGS) {
+    const { name, file, test, title } = bug;
     it(`finds: ${name}`, async () => {
-      const inject = (text: string): string => {
-        expect(text.split(find), `${file} has the text once`).to.have.length(2);
-        return text.replace(find, () => replace);
-      };
+      const inject = (text: string): string => withBug(bug, text);
       const { code, output } = await copy.with(file, inject, () =>
         copy.run([test], ['--timeout', '30000', '--fgrep', title]),
       );

@@ -134,11 +134,11 @@ export class SimClient {
     options.policy = { ...options.policy, canary: count % 2 === 0 ? 'nominal' : 'corners' };
   }
 
-  /** One or two requirements, which three or more passing runs settle. */
+  /** One or two requirements. Three passing runs settle the first, four the second: for a while a study has one verdict of two. */
   #require(options: StudyOptions): void {
     const { dice } = this.#stage;
     const close = { name: 'close', output: 'miss', condition: '< 50', probability: 0.5, confidence: 0.6 };
-    options.requirements = [close, ...(dice.chance(0.5) ? [{ ...close, name: 'surely', confidence: 0.7 }] : [])];
+    options.requirements = [close, ...(dice.chance(0.5) ? [{ ...close, name: 'surely', confidence: 0.75 }] : [])];
     if (dice.chance(0.7)) options.policy = { ...options.policy, stop_when: 'settled' };
   }
 

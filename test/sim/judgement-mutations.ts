@@ -1,6 +1,7 @@
 /** Injected bugs of the stop at settled requirements and reached precisions. */
 import { batchMachine } from '../../machines/batch.ts';
 import { StudyPrecision } from '../../src/analysis/precision/study-precision.ts';
+import { Judgements } from '../../src/coordinator/judgement/judgements.ts';
 import { StudyJudgement } from '../../src/coordinator/judgement/study-judgement.ts';
 import { altered, replaced, type SoughtBug } from './finds.ts';
 import type { Bug } from './scenario.ts';
@@ -54,6 +55,16 @@ export const JUDGEMENT_MUTATIONS: readonly Mutation[] = [
         key.startsWith('!verdicts!') ? altered(value, (it) => ({ ...it, requirements: [] })) : value,
     },
     says: /was stopped at run .*, its prefix settles at|has the verdicts .*, and its runs give/,
+  },
+  {
+    name: 'a study that had ended at a restart is never judged to its end',
+    patch: () => {
+      const restores = ['verdictsOf', 'precisionOf'].map((it) => replaced(Judgements.prototype, it, () => undefined));
+      return () => {
+        for (const restore of restores) restore();
+      };
+    },
+    says: /has ended, and is not judged/,
   },
   {
     name: 'a stop is not acted on',

@@ -21,6 +21,7 @@ import { SimExtractions } from './extractions.ts';
 import { SimHistories } from './histories.ts';
 import { checkReuse, SimReuse } from './reuse.ts';
 import { checkOrphans, SimRounds } from './rounds.ts';
+import { checkJudged } from './verdicts.ts';
 import { checkWaiting } from './waiting.ts';
 import { insist, Acknowledged, Violation } from './acknowledged.ts';
 import { SimRunner } from './runners.ts';
@@ -317,4 +318,7 @@ export async function finish(stage: Stage, reformed: readonly SimRunner[] = []):
     const expected = batch.completed_jobs + batch.failed_jobs;
     insist(count === expected, () => `batch ${id} has ${count} results and not ${expected}`);
   }
+  // A study that had ended at a restart is judged when it is asked about, as above.
+  await stage.step(1_000);
+  for (const id of stage.batches) checkJudged(stage.disk, decodeBatch(stage.disk.get(`!batch!${id}`)!));
 }

@@ -7,6 +7,7 @@ import { precisionsOf } from '../../src/analysis/precision/planning.ts';
 import { isPrecise, sequenceOf } from '../../src/analysis/precision/precision.ts';
 import type { BatchSubmission, Requirement } from '../../src/contract/types.ts';
 import { isTerminal, type BatchState, type JobState } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { isJudged } from '../../src/coordinator/judgement/batch-part.ts';
 import type { VerdictsRecord } from '../../src/coordinator/judgement/study-judgement.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { jobId } from '../../src/domain/ids.ts';
@@ -112,6 +113,14 @@ export function checkVerdicts(
   const counts = requirements.map((it) => judged(it, prefix.slice(0, record.judged)));
   const [shown, expected] = [record.requirements, counts].map((it) => JSON.stringify(it));
   insist(shown === expected, () => `batch ${c.batchId} has the verdicts ${shown}, and its runs give ${expected}`);
+}
+
+/** @throws Violation when an ended study is not judged to its end. */
+export function checkJudged(disk: ReadonlyMap<string, string>, state: BatchState): void {
+  if (!isJudged(state)) return;
+  const stored = disk.get(keys.verdicts(state.context.batchId));
+  const { verdicts } = JSON.parse(stored ?? '{}') as Partial<VerdictsRecord>;
+  insist(verdicts !== undefined, () => `batch ${state.context.batchId} has ended, and is not judged: ${stored}`);
 }
 
 /** The precisions after these ended runs: the sequences of the study, taken in order and looked at after each whole replicate. */

@@ -151,6 +151,21 @@ describe('coordinator/reuse', () => {
     expect(await drained('b')).to.deep.equal([]);
   });
 
+  it('takes of a study that two programs executed the results of its own code alone', async () => {
+    const first = await scene.submit({ runs: 4, maxParallelJobs: 2 });
+    const executed = new Map<string, string[]>();
+    for (const letter of ['a', 'b']) {
+      const jobs = await claim(letter);
+      executed.set(letter, jobs);
+      await send(...jobs.map((job_id): Report => ({ type: 'start', job_id, attempt: 1, code: code(letter) })));
+      await send(...jobs.map((id): Report => ({ type: 'complete', job_id: id, attempt: 1, result: resultOf(id) })));
+    }
+    expect(executed.get('b')).to.deep.equal([2, 3].map((run) => jobId(first, run)));
+    const second = await scene.submit({ runs: 4, ...REUSE });
+    expect(await drained('a')).to.deep.equal([2, 3].map((run) => jobId(second, run)));
+    expect((await scene.api.batch(second)).batch.reused_jobs).to.equal(2);
+  });
+
   const OTHERS: readonly [name: string, options: StudyOptions][] = [
     ['seed', { seed: 43 }],
     ['version', { config: { simulation: { version: '1.1' } } }],

@@ -11,3 +11,10 @@ export interface InjectedBug {
   test: string;
   title: string;
 }
+
+/** Returns the text of the file with the bug. @throws Error when what the bug replaces does not occur exactly once */
+export function withBug({ file, find, replace }: InjectedBug, text: string): string {
+  const times = text.split(find).length - 1;
+  if (times !== 1) throw new Error(`${file} has the text ${String(times)} times, not once: ${find}`);
+  return text.replace(find, () => replace);
+}

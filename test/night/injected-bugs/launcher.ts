@@ -20,7 +20,7 @@ export const LAUNCHER_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'a stopping allocation counts as capacity',
-    file: 'src/launcher/decision/wanted.js',
+    file: 'src/launcher/decision/capacities.js',
     find: ' || it.context.stop !== undefined',
     replace: '',
     test: 'launcher/decision/wanted.test.js',
@@ -28,7 +28,7 @@ export const LAUNCHER_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'lost slots count as capacity',
-    file: 'src/launcher/decision/wanted.js',
+    file: 'src/launcher/decision/capacities.js',
     find: 'usableSlots(c, lost)',
     replace: 'usableSlots(c, 0)',
     test: 'launcher/decision/wanted.test.js',
@@ -36,7 +36,7 @@ export const LAUNCHER_BUGS: readonly InjectedBug[] = [
   },
   {
     name: 'the end of an allocation that is not ready is ignored',
-    file: 'src/launcher/decision/wanted.js',
+    file: 'src/launcher/decision/capacities.js',
     find: 'return [newCapacity(queue, end)];',
     replace: 'return [newCapacity(queue, undefined)];',
     test: 'launcher/decision/wanted.test.js',

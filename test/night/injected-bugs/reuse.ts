@@ -16,9 +16,9 @@ export const REUSE_BUGS: readonly InjectedBug[] = [
   {
     name: 'a study joins its group in a commit of its own',
     file: 'src/coordinator/studies/submit.js',
-    find: 'joinGroups(turn, batchId, submission, seed);',
+    find: 'joinGroups(turn, batchId, { submission, seed, extraction: origin?.extraction });',
     replace:
-      "setImmediate(() => parts.turns.run('join', (it) => joinGroups(it, batchId, submission, seed)).catch(() => {}));",
+      "setImmediate(() => parts.turns.run('join', (it) => joinGroups(it, batchId, { submission, seed })).catch(() => {}));",
     ...kills,
   },
   {
@@ -33,7 +33,7 @@ export const REUSE_BUGS: readonly InjectedBug[] = [
     file: RESULTS,
     find: 'wanted.runId, run.code) !== key)',
     replace: 'wanted.runId, wanted.code) !== key)',
-    ...reuse('takes no result of other code'),
+    ...reuse('takes of a study that two programs executed the results of its own code alone'),
   },
   {
     name: 'a taken result is taken again',

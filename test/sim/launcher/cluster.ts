@@ -67,8 +67,12 @@ export class SimCluster implements Engine {
 
   #sometimes(fault: string, probability: number): boolean {
     if (this.isCalm || !this.#stage.dice.chance(probability)) return false;
-    this.faults[fault] = (this.faults[fault] ?? 0) + 1;
+    this.note(fault);
     return true;
+  }
+
+  note(fault: string): void {
+    this.faults[fault] = (this.faults[fault] ?? 0) + 1;
   }
 
   async list(): Promise<EngineView> {
@@ -82,11 +86,12 @@ export class SimCluster implements Engine {
     return viewOf(this.jobs);
   }
 
-  async submit(request: AllocationRequest): Promise<{ handle: string }> {
+  /** @param isSlow the call has taken long to arrive: an engine that is so slow often gives no answer either */
+  async submit(request: AllocationRequest, isSlow = false): Promise<{ handle: string }> {
     this.submissions.set(request.id, (this.submissions.get(request.id) ?? 0) + 1);
     if (this.#sometimes('refused', 0.05)) throw new EngineRefused('invalid partition');
     const isLost = this.#sometimes('lost', 0.05);
-    const isLate = !isLost && this.#sometimes('late', 0.1);
+    const isLate = !isLost && this.#sometimes('late', isSlow ? 0.5 : 0.1);
     const atMs = this.#stage.now() + this.#stage.dice.int(SETTLE_MS);
     if (isLate) this.#late.push({ request, atMs });
     else if (!isLost) this.#begin(request);

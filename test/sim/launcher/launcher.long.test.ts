@@ -33,7 +33,8 @@ describe('sim/launcher', () => {
         'signed-off',
         'late report',
       ]);
-      expect(faults).to.include.keys('silent', 'refused', 'lost', 'late', 'unanswered', 'preempted', 'failed', 'hung');
+      const expected = ['silent', 'refused', 'lost', 'late', 'slow', 'unanswered', 'preempted', 'failed', 'hung'];
+      expect(faults).to.include.keys(expected);
     }
   });
 });

@@ -11,6 +11,9 @@ const guard = (name: string, replacement: unknown): (() => void) =>
 /** The number of seeds within which a bug must be found. */
 export const SEEDS = 300;
 
+const EXCEEDS = 'allocations (live|are queued), and the limit is';
+const GIVEN_UP = 'was given up as never submitted';
+
 export interface LauncherMutation extends SoughtBug {
   bug?: LauncherBug;
 }
@@ -22,7 +25,7 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
   {
     name: 'a submission without an answer is given up before it has settled',
     patch: () => guard('isSettled', () => true),
-    says: /allocations (live|are queued), and the limit is/,
+    says: new RegExp(`${EXCEEDS}|${GIVEN_UP}`),
   },
   {
     name: 'a submission settles from its beginning and not from its end',
@@ -32,17 +35,17 @@ export const LAUNCHER_MUTATIONS: readonly LauncherMutation[] = [
         ({ context: c, event }: { context: { submittedAtMs: number; settleMs: number }; event: { now: number } }) =>
           event.now >= c.submittedAtMs + c.settleMs,
       ),
-    says: /allocations (live|are queued), and the limit is/,
+    says: new RegExp(`${EXCEEDS}|${GIVEN_UP}`),
   },
   {
     name: 'an engine that gives no answer has no allocations',
     bug: { silenceIsEmpty: true },
-    says: /allocations (live|are queued), and the limit is|core hours are used/,
+    says: new RegExp(`${EXCEEDS}|${GIVEN_UP}|core hours are used`),
   },
   {
     name: 'a submission is called before its intent is on disk',
     bug: { written: (changes) => [...changes].filter(([, value]) => recordOf(value).value !== 'Submitting') },
-    says: /allocations (live|are queued), and the limit is|core hours are used/,
+    says: new RegExp(`${EXCEEDS}|${GIVEN_UP}|core hours are used`),
   },
   {
     name: 'an allocation that the cluster takes away counts as a loss',

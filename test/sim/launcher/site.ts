@@ -10,6 +10,7 @@ import type { LauncherConfig } from '../../../src/launcher/settings.ts';
 import { reportOf } from '../../../src/launcher/loop/coordinator.ts';
 import { Launcher } from '../../../src/launcher/loop/launcher.ts';
 import type { CoordinatorPort, OperatorCommand } from '../../../src/launcher/loop/ports.ts';
+import type { AllocationRecord } from '../../../src/launcher/state/allocations.ts';
 import type { LauncherStatus } from '../../../src/launcher/loop/status.ts';
 import type { Changes } from '../../../src/coordinator/kernel/storage/store.ts';
 import { queueConfig } from '../../launcher/support.ts';
@@ -22,6 +23,8 @@ import { SETTLE_MS, SimCluster, type ClusterBug } from './cluster.ts';
 
 const POLL_MS = 3_000;
 const HOUR_MS = 3_600_000;
+/** Of a submission. */
+const HANG_PROBABILITY = 0.07;
 
 export interface LauncherBug extends ClusterBug {
   /** The write that reaches the disk of the launcher. */
@@ -173,10 +176,21 @@ export class LauncherSite {
     insist(cluster.live.length <= most, () => `${cluster.live.length} allocations live, and the limit is ${most}`);
     const queued = cluster.live.filter((it) => it.state === 'queued').length;
     insist(queued <= queue!.maxQueued, () => `${queued} allocations are queued, and the limit is ${queue!.maxQueued}`);
+    for (const id of this.#givenUp())
+      insist(!cluster.jobs.has(id), () => `the engine has ${id}, which was given up as never submitted`);
     for (const [id, times] of cluster.submissions) insist(times === 1, () => `${id} was submitted ${times} times`);
     if (maxCoreHours !== undefined) {
       const hours = this.#coreMs() / HOUR_MS;
       insist(hours <= maxCoreHours + 1e-9, () => `${hours} core hours are used, and the limit is ${maxCoreHours}`);
+    }
+  }
+
+  /** The ids of allocations whose records say that the engine has never had them. */
+  *#givenUp(): Generator<string> {
+    for (const record of this.#disk.values()) {
+      if (!/"kind":"(never-submitted|abandoned)"/.test(record)) continue;
+      const { value, context } = JSON.parse(record) as AllocationRecord;
+      if (value === 'Ended') yield context.id;
     }
   }
 
@@ -218,6 +232,16 @@ export class LauncherSite {
     if (life !== this.#life) throw new Crash('the process is dead');
   }
 
+  /** At times a call takes long before it reaches the engine. */
+  async #hang(life: number): Promise<boolean> {
+    if (this.cluster.isCalm || !this.#stage.dice.chance(HANG_PROBABILITY)) return false;
+    this.cluster.note('slow');
+    const untilMs = this.#stage.now() + this.#stage.dice.int(SETTLE_MS);
+    while (this.#stage.now() < untilMs) await new Promise<void>((resolve) => this.#slow.push(resolve));
+    if (life !== this.#life) throw new Crash('the process is dead');
+    return true;
+  }
+
   #open(life: number): Promise<Launcher> {
     const { cluster, config } = this;
     const effect = <T>(act: () => Promise<T>): Promise<T> => this.#effect(life, act);
@@ -232,7 +256,7 @@ export class LauncherSite {
           {
             settleMs: SETTLE_MS,
             list: () => effect(() => cluster.list()),
-            submit: (request) => effect(() => cluster.submit(request)),
+            submit: (request) => effect(async () => cluster.submit(request, await this.#hang(life))),
             stop: (allocations, now) => effect(() => cluster.stop(allocations, now)),
             check: cluster.check,
             script: cluster.script,
