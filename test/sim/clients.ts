@@ -157,7 +157,7 @@ export class SimClient {
       ? [{ ...share, half_width: 0.45, confidence: 0.2 }]
       : seed % 2 === 0
         ? [{ ...share, half_width: 0.3, confidence: 0.6 }]
-        : [{ output: 'miss', quantity: 'p50', half_width: 60, confidence: 0.5 }];
+        : [{ output: 'miss', quantity: 'p50', half_width: 60, confidence: 0.1 }];
     options.policy = { ...options.policy, stop_when: 'precise', precision };
   }
 
@@ -181,15 +181,23 @@ export class SimClient {
       bodyDigest: key,
     });
     this.#stage.follow(`submits ${key}`, asked, ['unavailable'], {
-      onAnswer: ({ batch_id }) => this.#stage.acknowledged.submitted(key, batch_id),
+      onAnswer: ({ batch_id }) => {
+        this.#stage.acknowledged.submitted(key, batch_id);
+        // The sequences of a precision end at a cancelled run: in some worlds one of the first is cancelled, by no dice.
+        if (options.policy?.stop_when === 'precise' && this.#stage.seed % 3 === 1) this.#cancelRun(jobId(batch_id, 1));
+      },
     });
   }
 
   #cancelJob(): void {
-    const { dice, api, acknowledged } = this.#stage;
+    const { dice } = this.#stage;
     const batch = dice.pick(this.#stage.batches);
     if (batch === undefined) return;
-    const id = jobId(batch, dice.int(10));
+    this.#cancelRun(jobId(batch, dice.int(10)));
+  }
+
+  #cancelRun(id: string): void {
+    const { api, acknowledged } = this.#stage;
     this.#stage.follow('cancels a job', api.cancelJob(id), ['unavailable', 'illegal-transition', 'unknown-job'], {
       onAnswer: (job) => acknowledged.ended(id, job.status),
     });

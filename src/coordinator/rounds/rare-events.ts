@@ -68,11 +68,6 @@ export class RareEvents {
     await Promise.all(this.#running.values());
   }
 
-  /** Resolves when no round is being computed. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
-  }
-
   #wake(batchId: Uuid): void {
     if (this.#isStopped || this.#broken.has(batchId)) return;
     if (this.#running.has(batchId)) {

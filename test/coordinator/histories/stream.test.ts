@@ -67,6 +67,7 @@ describe('coordinator/histories: stream', () => {
     const pieces: Uint8Array[] = [];
     for await (const piece of answer.body as AsyncIterable<Uint8Array>) pieces.push(piece);
     expect(Math.max(...pieces.map((it) => it.length))).to.be.at.most(512 * 1024);
+    expect(Math.min(...pieces.map((it) => it.length)), 'an empty piece').to.be.above(0);
     return Buffer.concat(pieces);
   }
   const lines = (bytes: Buffer): Record<string, unknown>[] =>

@@ -95,6 +95,16 @@ describe('launcher/loop: operators', () => {
     expect(state.paused?.reason).to.equal('3 allocations in a row failed, the last one: no such partition');
   });
 
+  it('are deleted when their effects are on disk, and not before', async () => {
+    const site = new Site({ runs: 0 });
+    await site.round();
+    let found: string | undefined;
+    site.onCommandsDone = () => (found = site.disk.get('!queue!main'));
+    site.commands.push({ type: 'pause', queue: 'main', reason: 'maintenance' });
+    await site.round();
+    expect(found).to.include('maintenance');
+  });
+
   it('have their records on disk when a write is answered', async () => {
     let release = (): void => {};
     const store = new MemoryStore(new Map(), { beforeWrite: () => new Promise((resolve) => (release = resolve)) });

@@ -16,6 +16,8 @@ export class Site {
   readonly config: LauncherConfig;
   readonly logged: string[] = [];
   commands: OperatorCommand[] = [];
+  /** Called when the launcher lets its commands be deleted. */
+  onCommandsDone = (): void => {};
   crashes = 0;
   isDryRun = false;
   readonly disk = new Map<string, string>();
@@ -93,7 +95,7 @@ export class Site {
         take: async () => {
           const commands = this.commands;
           this.commands = [];
-          return { commands, done: async () => {} };
+          return { commands, done: async () => this.onCommandsDone() };
         },
       },
       log: (_level, message) => this.logged.push(message),

@@ -5,5 +5,6 @@ export const LIVING: Readonly<Record<string, string>> = {
     'the same program: all states of a level reach its threshold, and a threshold is reached by half of them at most',
   '0f49a27f': 'the same program: the names of the variables differ',
   '01352c5c': 'the same runs: the connection of a runner keeps it running while a run executes',
-  '013f780a': 'the same files: after a kill, those that were sent already are sent once more',
+  '02cedbc5':
+    'the same answer: the place of the table is free at once, and the worker closes the stream before it takes another request',
 };

@@ -64,6 +64,23 @@ describe('runner/files/uploads', () => {
     expect(world.objects()).to.deep.equal({ 'a.csv': 'a', 'b.csv': 'b' });
   });
 
+  it('sends after a restart only the files that were not sent before it', async () => {
+    batchId = await world.submit(1);
+    const life = await world.start();
+    // The last file is in the second group.
+    world.s3.fault = (_, path) => (path.endsWith('/f20') ? 503 : undefined);
+    await world.end(life, batchId, 0, TWO_GROUPS);
+    await until(() => world.s3.requests.some((it) => it.includes('/f20')));
+    expect((await life.spool.leftovers()).map(({ upload }) => upload?.files)).to.deep.equal([['f20']]);
+    await world.stop();
+    world.s3.fault = () => undefined;
+    world.s3.requests.length = 0;
+    await world.start();
+    await until(() => isSent());
+    expect(world.objects()).to.deep.equal(TWO_GROUPS);
+    expect(puts()).to.equal(1);
+  });
+
   it('waits for a coordinator that is away', async () => {
     batchId = await world.submit(1);
     const life = await world.start();
