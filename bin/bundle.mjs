@@ -53,7 +53,13 @@ const natives = {
   },
 };
 
-/** Writes the runner of the kit to `folder`: `runner.mjs`, its thread and `LICENSES.txt`. The same sources give the same bytes. */
+/** The threads of a runner: `name.js` beside the bundle, or in `parts/`. */
+const THREADS = {
+  'look-worker': 'runner/code/look-worker.js',
+  'archive-worker': 'runner/files/archive/archive-worker.js',
+};
+
+/** Writes the runner of the kit to `folder`: `runner.mjs`, its threads and `LICENSES.txt`. The same sources give the same bytes. */
 export async function bundleRunner(folder) {
   const options = { ...SHARED, minify: true, plugins: [natives] };
   const runner = await build({
@@ -61,13 +67,11 @@ export async function bundleRunner(folder) {
     entryPoints: [built('cli/programs/runner.js')],
     outfile: join(folder, 'runner.mjs'),
   });
-  const look = await build({
-    ...options,
-    entryPoints: [built('runner/code/look-worker.js')],
-    outfile: join(folder, 'look-worker.js'),
-  });
+  const threads = [];
+  for (const [name, path] of Object.entries(THREADS))
+    threads.push(await build({ ...options, entryPoints: [built(path)], outfile: join(folder, `${name}.js`) }));
   // Copied beside the bundle by src/launcher/kit.
-  writeLicenses(folder, [runner, look], ['node_modules/classic-level', 'node_modules/lz4-napi']);
+  writeLicenses(folder, [runner, ...threads], ['node_modules/classic-level', 'node_modules/lz4-napi']);
 }
 
 /**
@@ -79,7 +83,7 @@ async function bundleProgram(folder) {
     ...SHARED,
     entryPoints: {
       simbatch: built('cli/programs/simbatch.js'),
-      'parts/look-worker': built('runner/code/look-worker.js'),
+      ...Object.fromEntries(Object.entries(THREADS).map(([name, path]) => [`parts/${name}`, built(path)])),
     },
     chunkNames: 'parts/[name]-[hash]',
     outdir: folder,

@@ -30,7 +30,7 @@ import { keepProcessAlive, settlesWithin, sleep } from '../base/clock.ts';
 /** The machine of the runner, and its configuration. `env` is what simulations inherit; see `inheritedEnvironment`. */
 export interface AgentOptions extends Pick<
   ExecutionSite,
-  'clock' | 'log' | 'env' | 'launchers' | 'containers' | 'waits' | 'processes'
+  'clock' | 'log' | 'env' | 'launchers' | 'containers' | 'waits' | 'processes' | 'archiver'
 > {
   config: RunnerConfig;
   client: Client;
@@ -138,6 +138,7 @@ export class Agent {
         live,
         storedCheckpoints: this.#checkpoints,
         parents: new ParentRuns(sending),
+        archiver: options.archiver,
         containers: options.containers,
         python: python?.executable,
         env,
@@ -310,9 +311,7 @@ export class Agent {
 
   /** Resolves when something changed, or after `ms`. */
   async #change(ms?: number): Promise<void> {
-    const changed = new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
+    const changed = new Promise<void>((resolve) => (this.#wake = resolve));
     await (ms === undefined ? changed : settlesWithin(this.#options.clock, ms, changed));
     // One look at all runs for each group of short runs that ends.
     await new Promise<void>((resolve) => this.#options.clock.soon(resolve));

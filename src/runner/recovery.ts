@@ -1,7 +1,10 @@
 /** Recovery of a runner at its start: ends the processes of a former runner under its id, and finds its outcomes. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sleep } from '../base/clock.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { removePlace } from './attempt/extraction/parent-runs.ts';
+import { UNFINISHED } from './files/archive/archive-job.ts';
 import { describeProcess, killOrphans, KILL_DEADLINE_MS } from './processes/process-scope.ts';
 import type { Outcome, Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
@@ -40,6 +43,7 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
     await removeCopies(record, site);
     if (outcome !== undefined) undelivered.push({ record, outcome });
     else {
+      await removeUnfinished(record, site);
       await closeTelemetry(record, site);
       spool.finished(record);
     }
@@ -69,6 +73,17 @@ async function removeCopies({ directory, job_id, attempt }: SpooledAttempt, { lo
     await waits.within(COPIES_DEADLINE_MS, 'removing copies of files', removePlace(directory));
   } catch (error) {
     log.warn(`copies of files of a finished run could not be removed: ${oneLine(error)}`, { job_id, attempt });
+  }
+}
+
+/** Removes the archive that a former process had begun: the files are all there, and need no second place. */
+async function removeUnfinished({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
+  if (directory === '') return;
+  try {
+    const removal = rm(join(directory, UNFINISHED), { force: true });
+    await waits.within(COPIES_DEADLINE_MS, `removing ${UNFINISHED}`, removal);
+  } catch (error) {
+    log.warn(`an unfinished archive could not be removed: ${oneLine(error)}`, { job_id, attempt });
   }
 }
 

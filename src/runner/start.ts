@@ -14,6 +14,7 @@ import { Launchers } from './launch/launchers.ts';
 import { openProcessTools } from './processes/process-tools.ts';
 import type { ProcessTools } from './processes/process-scope.ts';
 import type { RunnerConfig } from './config/config.ts';
+import { Archiver } from './files/archive/archiver.ts';
 import { Expiry } from './files/expiry.ts';
 import { Waits } from './waits.ts';
 import type { Resolved } from './preflight.ts';
@@ -99,7 +100,8 @@ export async function startRunner(
     log,
     slots: config.maxConcurrentJobs,
   });
-  const machine = { python, env, launchers, containers, waits, processes };
+  const archiver = config.artifacts === 'archive' ? new Archiver({ clock }) : undefined;
+  const machine = { python, env, launchers, containers, waits, processes, archiver };
   const codes = new EngineCodes({ config, containers, clock, log, env });
   const agent = new Agent({ config, client, spool, codes, clock, log, instance, ...machine });
   if (!peersCanBeChecked()) {

@@ -27,6 +27,7 @@ python_executable: venv/bin/python
 output_root: out
 working_directory: /data
 keep_days: 90
+artifacts: archive
 checkpoint_dir: checkpoints
 checkpoint_interval: 5m
 checkpoint_max_gb: 2
@@ -95,6 +96,7 @@ describe('runner: configuration', () => {
       engines: [{ name: '*', entrypoint: '/cwd/sim.py' }],
       outputRoot: '/cwd/simbatch-output',
       keepDays: undefined,
+      artifacts: 'files',
       checkpointDir: undefined,
       checkpointIntervalMs: 60_000,
       checkpointBytes: 2 ** 32,
@@ -150,6 +152,7 @@ describe('runner: configuration', () => {
       pythonExecutable: join(folder, 'venv/bin/python'),
       outputRoot: join(folder, 'out'),
       keepDays: 90,
+      artifacts: 'archive',
       checkpointDir: join(folder, 'checkpoints'),
       checkpointIntervalMs: 300_000,
       checkpointBytes: 2 ** 31,
@@ -187,6 +190,7 @@ describe('runner: configuration', () => {
     python_executable: ['/f', '/e', '/x', 'pythonExecutable'],
     output_root: ['/f', '/e', '/x', 'outputRoot'],
     keep_days: ['1', '2', '3', 'keepDays'],
+    artifacts: ['files', 'archive', 'files', 'artifacts'],
     checkpoint_dir: ['/f', '/e', '/x', 'checkpointDir'],
     checkpoint_interval: ['1', '2', '3', 'checkpointIntervalMs'],
     checkpoint_max_gb: ['1', '2', '3', 'checkpointBytes'],

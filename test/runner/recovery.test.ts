@@ -1,10 +1,11 @@
 /** Recovery of a runner at its start. */
 import { expect } from 'chai';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { parentPlace } from '../../src/runner/attempt/extraction/parent-runs.ts';
+import { UNFINISHED } from '../../src/runner/files/archive/archive-job.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { openProcessTools } from '../../src/runner/processes/process-tools.ts';
 import { recover } from '../../src/runner/recovery.ts';
@@ -44,6 +45,20 @@ describe('runner: recovery', () => {
       expect(existsSync(dirname(parentPlace(directory).files)), directory).to.equal(false);
       expect(existsSync(directory), directory).to.equal(true);
     }
+    await spool.close();
+  });
+
+  it('removes the archive that a killed runner had begun; the files of the attempt stay', async () => {
+    const waits = new Waits(systemClock);
+    const spool = await Spool.open(folder, 'r', { pid: process.pid, instance: 'i' }, waits);
+    const processes = openProcessTools('off', join(folder, 'none'), silentLog);
+    const site = { clock: systemClock, log: silentLog, waits, processes };
+    const directory = join(folder, '1', 'attempt-1');
+    mkdirSync(directory, { recursive: true });
+    for (const name of [UNFINISHED, 'stdout.log']) writeFileSync(join(directory, name), 'x');
+    await spool.running({ job_id: '1', attempt: 1, directory });
+    expect(await recover(spool, site)).to.deep.equal([]);
+    expect(readdirSync(directory)).to.deep.equal(['stdout.log']);
     await spool.close();
   });
 });

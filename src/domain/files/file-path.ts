@@ -2,6 +2,9 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { FileKind, StoredResult } from '../../contract/types.ts';
 
+/** The archive into which a runner may put the other files of an ended attempt. */
+export const ARCHIVE = 'files.zip';
+
 /** Why a text is not such a path, to follow the path in a message; undefined for a valid path. */
 export function filePathFault(path: string): string | undefined {
   if (path === '') return 'is empty';

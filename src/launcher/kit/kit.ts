@@ -105,7 +105,7 @@ export async function describeNode(path: string): Promise<NodeProgram> {
 }
 
 async function bundleFiles(folder: string): Promise<ArchivedFile[]> {
-  const names = ['runner.mjs', 'look-worker.js', 'LICENSES.txt'];
+  const names = ['runner.mjs', 'look-worker.js', 'archive-worker.js', 'LICENSES.txt'];
   try {
     return await Promise.all(
       names.map(async (path) => ({ path, mode: FILE_MODE, data: await readFile(join(folder, path)) })),

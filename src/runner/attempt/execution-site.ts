@@ -6,6 +6,7 @@ import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from
 import type { Engine } from '../config/config.ts';
 import type { Containers, ContainerWish } from '../containers/containers.ts';
 import type { LauncherChoice } from '../launch/launchers.ts';
+import type { Archiver } from '../files/archive/archiver.ts';
 import type { Uploads } from '../files/uploads.ts';
 import type { StoredCheckpoints } from '../checkpoints/stored-checkpoints.ts';
 import type { ParentPlace, ParentRuns } from './extraction/parent-runs.ts';
@@ -85,6 +86,8 @@ export interface ExecutionSite {
   functions?: FunctionFiles;
   /** Sends files of runs to an object store. */
   uploads?: Uploads;
+  /** Makes one archive of the files of each run; absent: they stay as they are. */
+  archiver?: Pick<Archiver, 'archive'> | undefined;
   /** Serves live telemetry of runs whose studies ask for it; absent where the runner serves no files. */
   live?: LiveViews | undefined;
   /** Finds the finished runs that extractions are about; absent where no coordinator gives any. */

@@ -15,9 +15,10 @@ import { launchFault } from '../launch/engine.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { describeProcess } from '../processes/process-scope.ts';
 import type { HistoryCollector } from '../telemetry/histories/collector.ts';
+import { archivedOf } from './result/archived.ts';
 import { computedOf } from './result/computed.ts';
 import { measuredMembers, telemetryNotes } from './result/measured.ts';
-import type { ExecutionPlan } from './execution-site.ts';
+import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
 import type { Ending } from '../launch/launcher.ts';
 import type { SimulationProcess } from './simulation-process.ts';
 
@@ -70,6 +71,9 @@ export interface EndedRun {
   killedFor: KillCause | undefined;
   exceededMemory: boolean;
   codeChange: CodeChange;
+  site: Pick<ExecutionSite, 'archiver' | 'leaving'>;
+  /** Processes are left, or its logs are not complete: its files may still change. */
+  isOpen: boolean;
   /** Notes for the reader of the result. */
   notes: string[];
 }
@@ -116,18 +120,25 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   const found = run.artifacts ?? (await artifactsOf(clock, waits, directory));
   const computed = await computedOf(clock, waits, run, found);
   const removed = simulation.removeEmptyLogs();
-  const files = found.files.filter((it) => !removed.includes(it));
   const { codeChange } = run;
+  const archived = await archivedOf(waits, {
+    ...run.site,
+    directory,
+    files: found.files.filter((it) => !removed.includes(it)),
+    telemetry: telemetry?.location,
+    isOpen: run.isOpen || telemetry === undefined || ending.type === 'survived',
+  });
   const allNotes = [
     ...found.notes,
     ...notes,
     ...computed.notes,
     ...CODE_NOTES[codeChange],
     ...(telemetry === undefined ? [] : telemetryNotes(telemetry)),
+    ...archived.notes,
   ];
   const result: ReportedResult = {
     execution_time_secs: Math.round(elapsedMs / 1000),
-    output_files: files,
+    output_files: archived.files,
     metadata: {
       ...computed.metadata,
       ...(simulation.container === undefined ? {} : { simbatch_container: simulation.container }),

@@ -235,6 +235,8 @@ export class Attempt {
         histories: this.#histories,
         killedFor: this.#actor.killedFor,
         exceededMemory: this.#scope.exceededMemory,
+        site: this.#site,
+        isOpen: this.#remains.survivors.length > 0 || this.#remains.isOutputHeld || this.#waits.overdue.length > 0,
         notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
         codeChange: await codeChange(this.#site, this.#plan, this.#startedMs),
       });
@@ -278,9 +280,7 @@ export class Attempt {
           const pid = this.#simulation?.pid;
           return pid !== undefined && isPeerOfRun(pid, directory, peerPort, ownPort);
         },
-        onConditionMet: (hit) => {
-          this.#kill({ type: 'early_termination', detail: describeHit(hit) });
-        },
+        onConditionMet: (hit) => this.#kill({ type: 'early_termination', detail: describeHit(hit) }),
         ...(listeners === undefined ? {} : { listeners }),
         ...(onSample === undefined ? {} : { onSample }),
         histories: this.#histories,

@@ -9,6 +9,7 @@ import { FIELDS } from './fields.ts';
 import type { FieldName } from './fields.ts';
 import {
   address,
+  artifactsMode,
   boolean,
   cgroupMode,
   containerRuntime,
@@ -27,7 +28,7 @@ import {
   text,
   variables,
 } from './values.ts';
-import type { CgroupMode, Given, ResourceAmounts, RUNTIME_NAMES } from './values.ts';
+import type { ArtifactsMode, CgroupMode, Given, ResourceAmounts, RUNTIME_NAMES } from './values.ts';
 import { engineField, engines, engineVariable, Settings } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { readConfigFile } from './file.ts';
@@ -81,6 +82,7 @@ export interface RunnerConfig {
   outputRoot: string;
   /** Days after which folders of finished attempts are deleted; undefined: never. */
   keepDays: number | undefined;
+  artifacts: ArtifactsMode;
   /** Where checkpoints of runs are kept; undefined: below the output root. */
   checkpointDir: string | undefined;
   /** The shortest time between two uploads of the checkpoint of a run, and the largest checkpoint in bytes; 0: none. */
@@ -191,6 +193,7 @@ export function readConfig(sources: ConfigSources): ReadConfig {
     containers: containerSettings(settings),
     outputRoot,
     keepDays: settings.read<number | undefined>('keep_days', atLeast(1, MOST_DAYS), undefined),
+    artifacts: settings.read('artifacts', artifactsMode, 'files'),
     checkpointDir: settings.read<string | undefined>('checkpoint_dir', path, undefined),
     checkpointIntervalMs: settings.read('checkpoint_interval', pause, DEFAULT_CHECKPOINT_MS),
     checkpointBytes: Math.floor(settings.read('checkpoint_max_gb', size, 4) * 2 ** 30),

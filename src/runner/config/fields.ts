@@ -11,6 +11,7 @@ export type Kind =
   | 'count'
   | 'size'
   | 'boolean'
+  | 'artifacts mode'
   | 'cgroup mode'
   | 'container runtime'
   | 'resources'
@@ -48,6 +49,10 @@ const SETTINGS = {
   keep_days: {
     kind: 'count',
     text: 'delete the folders of runs this many days after their end, once their files are sent',
+  },
+  artifacts: {
+    kind: 'artifacts mode',
+    text: 'the files of an ended run: files (as they are) or archive (one files.zip each, without compression)',
   },
   checkpoint_dir: { kind: 'path', text: 'root directory for checkpoints of runs; runners that share it pass them on' },
   checkpoint_interval: {

@@ -29,6 +29,10 @@ export class Unfit extends Error {
 export const CGROUP_MODES = ['auto', 'off', 'required'] as const;
 export type CgroupMode = (typeof CGROUP_MODES)[number];
 
+/** `archive`: the files of an attempt become one when it has ended. */
+export const ARTIFACTS_MODES = ['files', 'archive'] as const;
+export type ArtifactsMode = (typeof ARTIFACTS_MODES)[number];
+
 /** The runtimes that `container_runtime` may name. `none`: simulations run on the machine itself. */
 export const RUNTIME_NAMES = ['none', 'podman', 'docker', 'apptainer', 'charliecloud'] as const;
 export type RuntimeName = Exclude<(typeof RUNTIME_NAMES)[number], 'none'>;
@@ -208,17 +212,18 @@ export function size(given: Given): number {
   return value;
 }
 
-export function cgroupMode(given: Given): CgroupMode {
-  const mode = CGROUP_MODES.find((it) => it === given.value);
-  if (mode === undefined) throw new Unfit(`must be one of ${CGROUP_MODES.join(', ')}`);
-  return mode;
-}
+/** One of these names. */
+const oneOf =
+  <T extends string>(names: readonly T[]) =>
+  ({ value }: Given): T => {
+    const name = names.find((it) => it === value);
+    if (name === undefined) throw new Unfit(`must be one of ${names.join(', ')}`);
+    return name;
+  };
 
-export function containerRuntime(given: Given): (typeof RUNTIME_NAMES)[number] {
-  const name = RUNTIME_NAMES.find((it) => it === given.value);
-  if (name === undefined) throw new Unfit(`must be one of ${RUNTIME_NAMES.join(', ')}`);
-  return name;
-}
+export const cgroupMode = oneOf(CGROUP_MODES);
+export const artifactsMode = oneOf(ARTIFACTS_MODES);
+export const containerRuntime = oneOf(RUNTIME_NAMES);
 
 /** A path of this machine, or `image:/path` of a file inside the image. */
 export function entrypoint(given: Given): string {

@@ -15,6 +15,7 @@ import { oneLine } from '../system-error.ts';
 import type { Spool } from '../spool.ts';
 import type { LiveViews } from '../telemetry/live/views.ts';
 import type { Waits } from '../waits.ts';
+import { ArchivedFiles } from './archive/archived-files.ts';
 import { attemptDirectory } from './artifacts.ts';
 import { listRunFiles } from './list-files.ts';
 import { readPart } from './read-part.ts';
@@ -54,6 +55,7 @@ export async function serveFiles(options: FileServiceOptions): Promise<void> {
 class FileService {
   readonly #options: FileServiceOptions;
   readonly #waits: Waits;
+  readonly #archived: ArchivedFiles;
   readonly #held = new Map<string, FileRequest>();
   readonly #waiting: FileRequest[] = [];
   #running = 0;
@@ -61,6 +63,7 @@ class FileService {
   constructor(options: FileServiceOptions) {
     this.#options = options;
     this.#waits = options.waits.child();
+    this.#archived = new ArchivedFiles(options.clock);
   }
 
   async run(): Promise<void> {
@@ -159,10 +162,13 @@ class FileService {
       return { query: { fault: 'unknown-file' as const, detail: deletionText(deletion) }, bytes: NOTHING };
     const directory = attemptDirectory(outputRoot, batchIdOf(jobId), runIdOf(jobId), attempt);
     if (request.type === 'list') {
-      const list = Buffer.from(JSON.stringify(await listRunFiles(directory, stop)));
+      const list = Buffer.from(JSON.stringify(await listRunFiles(directory, this.#archived, stop)));
       return { query: { size: list.length, version: 'list' }, bytes: list };
     }
-    const part = await readPart(directory, request.path, { ...request, maxBytes });
+    const wish = { ...request, maxBytes };
+    const found = await readPart(directory, request.path, wish);
+    const isAbsent = 'fault' in found && found.fault === 'unknown-file';
+    const part = (isAbsent ? await this.#archived.part(directory, request.path, wish) : undefined) ?? found;
     if ('fault' in part) return { query: { ...part, detail: part.detail.slice(0, 1000) }, bytes: NOTHING };
     const { bytes, size, offset, version, modifiedMs } = part;
     return { query: { size, offset, version, modified_ms: modifiedMs }, bytes };

@@ -2,6 +2,7 @@
  * Reads a part of a file that a simulation has written, and trusts none of it: no link is followed, no pipe is waited for, and
  * nothing outside the directory of the attempt is read.
  */
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { filePathFault } from '../../domain/files/file-path.ts';
 import type { FileFault } from '../../contract/types.ts';
@@ -39,15 +40,11 @@ export async function readPart(
     const found = await file.stat();
     if (!found.isFile()) return { fault: 'unreadable', detail: 'it is not a regular file' };
     const { size } = found;
-    if (size > maxBytes) {
-      const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
-      return { fault: 'too-large', detail: `it has ${String(size)} bytes, more than ${most}` };
-    }
+    if (size > maxBytes) return tooLarge(size, maxBytes);
     const from = offset < 0 ? Math.max(0, size + offset) : offset;
     const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - from)));
     const bytes = buffer.length === 0 ? buffer : await fill(file, buffer, from);
-    const version = `${String(found.ino)}-${String(Math.round(found.mtimeMs * 1000))}-${String(size)}`;
-    return { bytes, offset: from, size, version, modifiedMs: Math.max(0, Math.floor(found.mtimeMs)) };
+    return { bytes, offset: from, size, version: versionOf(found), modifiedMs: Math.max(0, Math.floor(found.mtimeMs)) };
   } catch (error) {
     return refusalOf(error);
   } finally {
@@ -55,7 +52,16 @@ export async function readPart(
   }
 }
 
-async function fill(file: FileHandle, buffer: Buffer, from: number): Promise<Buffer> {
+export const versionOf = ({ ino, mtimeMs, size }: Pick<Stats, 'ino' | 'mtimeMs' | 'size'>): string =>
+  `${String(ino)}-${String(Math.round(mtimeMs * 1000))}-${String(size)}`;
+
+export function tooLarge(size: number, maxBytes: number): FileRefusal {
+  const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
+  return { fault: 'too-large', detail: `it has ${String(size)} bytes, more than ${most}` };
+}
+
+/** Reads to the end of the buffer or of the file; returns what was read. */
+export async function fill(file: FileHandle, buffer: Buffer, from: number): Promise<Buffer> {
   let filled = 0;
   while (filled < buffer.length) {
     const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, from + filled);

@@ -2,11 +2,11 @@
 import type { Abandoned } from '../../../base/abandonment.ts';
 import { LIMITS } from '../../../contract/limits.ts';
 import { RunnerFiles } from '../../../contract/resources/files.ts';
-import type { RunFile } from '../../../contract/types.ts';
+import type { RunFile, StoredResult } from '../../../contract/types.ts';
 import { schemaFaults } from '../../../contract/validation/validate.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { bytesOfRange } from '../../../domain/files/byte-range.ts';
-import { fileKindOf, filePathFault } from '../../../domain/files/file-path.ts';
+import { ARCHIVE, fileKindOf, filePathFault, pathInAttempt } from '../../../domain/files/file-path.ts';
 import { silenceOf, unknownFile, type FileAttempt, type FileAttemptParts } from '../file-attempt.ts';
 import type { FileReading, FileWish, Place, PlaceFiles } from '../place.ts';
 import { NoAnswer, type FileAnswer } from './file-requests.ts';
@@ -103,20 +103,27 @@ export class RunnerPlace implements Place {
   async #part(path: string, offset: number, length: number, stop: Abandoned): Promise<Content> {
     const { jobId, attempt: number, runnerId, result } = this.#attempt;
     const inResult = result?.output_files.find((it) => it.endsWith(`/${path}`));
+    const archive = inResult === undefined ? archiveOf(result) : undefined;
     const place = `${JSON.stringify(inResult ?? path)} is on runner "${runnerId}"`;
+    const hint =
+      archive === undefined ? '' : `; the result names ${JSON.stringify(archive)}, which may have it: read that`;
     try {
       const question = { type: 'part' as const, job_id: jobId, attempt: number, path, offset, length };
       const answer = await this.#parts.fileRequests.ask(runnerId, question, stop);
       if (answer.type === 'content') return answer;
       if (answer.fault === 'unknown-file')
-        throw unknownFile(jobId, path, `is not on runner "${runnerId}": ${answer.detail}`);
-      throw new SimbatchError('artifact-not-uploaded', `${place}, which does not send it: ${answer.detail}`);
+        throw unknownFile(jobId, path, `is not on runner "${runnerId}": ${answer.detail}${hint}`);
+      throw new SimbatchError('artifact-not-uploaded', `${place}, which does not send it: ${answer.detail}${hint}`);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      throw new SimbatchError('artifact-not-uploaded', `${place}: ${silenceOf(this.#parts, runnerId)}`);
+      throw new SimbatchError('artifact-not-uploaded', `${place}: ${silenceOf(this.#parts, runnerId)}${hint}`);
     }
   }
 }
+
+/** The archive of all files that a result names, on the runner or in the object store; it has what the result does not name. */
+const archiveOf = (result: StoredResult | undefined): string | undefined =>
+  result?.output_files.find((it) => pathInAttempt(it) === ARCHIVE);
 
 const filesOf = ({ files, directory }: RunnerFiles): RunFile[] =>
   files.map(({ path, bytes, modified_ms }): RunFile => {

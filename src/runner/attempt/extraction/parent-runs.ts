@@ -7,9 +7,11 @@ import { stringifyExact } from '../../../base/json/json-writing.ts';
 import { ApiError, type Client } from '../../../client/client.ts';
 import type { AttemptRef, JobResult, ParentFiles } from '../../../contract/types.ts';
 import { jobId } from '../../../domain/ids.ts';
-import { filePathFault } from '../../../domain/files/file-path.ts';
+import { ARCHIVE, filePathFault } from '../../../domain/files/file-path.ts';
 import type { RunnerConfig } from '../../config/config.ts';
 import { Stopped, type CoordinatorConnection } from '../../connection/coordinator-connection.ts';
+import { ArchivedFiles } from '../../files/archive/archived-files.ts';
+import { unpack } from '../../files/archive/unpack.ts';
 import { attemptDirectory } from '../../files/artifacts.ts';
 import { Final, getPart, repeated } from '../../files/object-transfer.ts';
 import { deletionText } from '../../ends/ended-attempts.ts';
@@ -115,11 +117,13 @@ export class ParentRuns {
       for (const file of found.files) {
         if (stop.aborted) throw new Stopped();
         const to = join(files, file.path);
-        const missing =
-          file.url === undefined
-            ? await this.#copyFile(join(found.directory, file.path), to, found)
-            : await this.#fetch(file, to, stop);
+        const isHere = file.url === undefined;
+        if (isHere && file.path === ARCHIVE && (await this.#unpacked(found.directory, found, files, stop))) continue;
+        const missing = isHere
+          ? await this.#copyFile(join(found.directory, file.path), to, found)
+          : await this.#fetch(file, to, stop);
         if (missing !== undefined) return missing;
+        if (!isHere && file.path === ARCHIVE && (await this.#unpacked(files, found, files, stop))) await rm(to);
       }
       return { result: found.result, telemetry: undefined };
     });
@@ -177,6 +181,20 @@ export class ParentRuns {
     if (!(await exists(from))) return await this.#absent(from, found);
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     return undefined;
+  }
+
+  /** Writes the members of the archive of a run as files, where `folder` has that. Returns whether it has. */
+  async #unpacked(folder: string, { directory }: Found, to: string, stop: AbortSignal): Promise<boolean> {
+    const archive = await new ArchivedFiles(this.#options.clock).open(folder, directory);
+    if (archive === undefined) return false;
+    try {
+      await unpack(archive, to, () => {
+        if (stop.aborted) throw new Stopped();
+      });
+      return true;
+    } finally {
+      await archive.file.close();
+    }
   }
 
   /** Reads a file from the object store; returns why it is gone, if it is. */

@@ -251,6 +251,8 @@ export class SharedAttempt implements Execution {
       codeChange: await codeChange(this.#site, this.#plan, this.#givenMs),
       killedFor: this.#actor.killedFor,
       exceededMemory: this.#scope.exceededMemory,
+      site: this.#site,
+      isOpen: this.#survivors.length > 0 || this.#waits.overdue.length > 0,
       notes: [...(this.#plan.notes?.() ?? []), ...prepared, ...notes],
     });
   }
