@@ -35,6 +35,8 @@ export interface ExecutionPlan {
   limits: CgroupLimits;
   /** 0: no limit. */
   timeoutSecs: number;
+  /** Just before its start was reported, from which the coordinator counts the limit; monotonic. Absent: there is no coordinator. */
+  sinceMs?: number;
   engine: Engine;
   /** The study wants its runs in processes that execute many. */
   isShared?: boolean;

@@ -15,7 +15,7 @@ import { launchFault } from '../launch/engine.ts';
 import type { ProcessInfo } from '../processes/proc-fs.ts';
 import { describeProcess } from '../processes/process-scope.ts';
 import type { HistoryCollector } from '../telemetry/histories/collector.ts';
-import { archivedOf } from './result/archived.ts';
+import { archivedOf, leftMs } from './result/archived.ts';
 import { computedOf } from './result/computed.ts';
 import { measuredMembers, telemetryNotes } from './result/measured.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
@@ -126,6 +126,7 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
     directory,
     files: found.files.filter((it) => !removed.includes(it)),
     telemetry: telemetry?.location,
+    limitMs: leftMs(plan, clock),
     isOpen: run.isOpen || telemetry === undefined || ending.type === 'survived',
   });
   const allNotes = [

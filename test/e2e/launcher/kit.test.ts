@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_pr
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
@@ -22,6 +22,7 @@ import simbatch
 run = simbatch.run()
 for i in range(10):
     run.telemetry(timestamp_ns=i, height=run.run_id + i / 10)
+print('done')
 run.result(file=simbatch.__file__, python=os.getpid() != os.getsid(0) or 1)
 `;
 
@@ -77,9 +78,9 @@ describe('launcher/kit', function () {
     };
     expect(about).to.include({ version: packageVersion, platform: plain.platform });
     expect(about['node']).to.deep.equal({ required: engines.node, included: null });
-    expect(readFileSync(join(root, 'LICENSES.txt'), 'utf8')).to.match(
-      /^== @grpc\/grpc-js [\d.]+ \(Apache-2.0\)\n[^=]+Apache/m,
-    );
+    const licenses = readFileSync(join(root, 'LICENSES.txt'), 'utf8');
+    expect(licenses).to.match(/^== @grpc\/grpc-js [\d.]+ \(Apache-2.0\)\n[^=]+Apache/m);
+    for (const name of ['yauzl', 'yazl']) expect(licenses).to.include(`\n== ${name} `);
   });
 
   it('executes a study with warm Python and the Node that it brings along, on a machine without both', async function () {
@@ -94,7 +95,18 @@ describe('launcher/kit', function () {
     const args = ['--endpoint', serve.url, '--runner-id', 'kit', '--output-root', join(folder, 'out')];
     const runner = spawn(
       join(root, 'simbatch-runner'),
-      [...args, '--entrypoint', entrypoint, '--warm', '--max-concurrent-jobs', '2', '--heartbeat-interval-secs', '1'],
+      [
+        ...args,
+        '--entrypoint',
+        entrypoint,
+        '--warm',
+        '--artifacts',
+        'archive',
+        '--max-concurrent-jobs',
+        '2',
+        '--heartbeat-interval-secs',
+        '1',
+      ],
       {
         cwd: folder,
         env: { PATH: path, PYTHONPATH: join(root, 'clients/python') },
@@ -123,6 +135,7 @@ describe('launcher/kit', function () {
         file: join(root, 'clients/python/simbatch/__init__.py'),
         python: 1,
       });
+      expect(result.output_files.map((it) => basename(it))).to.deep.equal(['files.zip', 'telemetry.parquet']);
       const file = await asyncBufferFromFile(String(result.telemetry_data));
       const rows = await parquetReadObjects({ file, compressors });
       expect(rows.map((row) => row['height'])).to.deep.equal(

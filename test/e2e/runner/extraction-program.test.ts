@@ -90,6 +90,21 @@ describe('runner: extractions by a program', () => {
       expect(table.rows.map((it) => it['outputs.x1.run'])).to.deep.equal([0, null, 2]);
     });
 
+  it('find the files of archives as they were, and leave an archive themselves', async () => {
+    start('a', join(SIMULATIONS, 'post.mjs'), ['--artifacts', 'archive']);
+    const batch = await pool.submit('throw', { SIM_THROW: 'printed' }, { runs: 1 });
+    await over(batch);
+    expect(readdirSync(folderOf('a', batch, 0))).to.deep.equal(['files.zip', 'telemetry.parquet']);
+    const before = await digest(batch, ['a']);
+    const x1 = await extract(batch);
+    await over(x1);
+    const { metadata, output_files: files } = await pool.client.jobResult(jobId(x1, 0));
+    expect(metadata).to.deep.include({ files: 'metadata.json stdout.log telemetry.parquet', magic: 'PAR1' });
+    expect(files).to.deep.equal([join(folderOf('a', x1, 0), 'files.zip')]);
+    expect(await digest(batch, ['a'])).to.equal(before);
+    expect(readdirSync(join(folderOf('a', x1, 0), '..'))).not.to.include('attempt-1.parent');
+  });
+
   it('end a run at its limit, name the runs whose files are gone, and repeat the failed ones as another extraction', async () => {
     const program = join(pool.site.folder, 'slow.mjs');
     const text = `import { readFileSync } from 'node:fs';

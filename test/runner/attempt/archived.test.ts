@@ -1,9 +1,10 @@
 /** The files that a result names where the runner makes archives. */
 import { expect } from 'chai';
 import { systemClock } from '../../../src/base/clock.ts';
-import { archivedOf, type ArchivedOf } from '../../../src/runner/attempt/result/archived.ts';
+import { archivedOf, leftMs, type ArchivedOf } from '../../../src/runner/attempt/result/archived.ts';
 import type { ArchiveOutcome } from '../../../src/runner/files/archive/archive-job.ts';
 import { Waits } from '../../../src/runner/waits.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 describe('runner/attempt/result/archived', () => {
   const asked: { directory: string; keep: readonly string[] }[] = [];
@@ -22,6 +23,7 @@ describe('runner/attempt/result/archived', () => {
       directory: '/out',
       files: FILES,
       telemetry: '/out/telemetry.parquet',
+      limitMs: Infinity,
       isOpen: false,
       ...given,
     });
@@ -43,6 +45,19 @@ describe('runner/attempt/result/archived', () => {
     expect(asked).to.deep.equal([{ directory: '/out', keep: [] }]);
   });
 
+  it('are archived within the time limit, with time for the report, which counts from that of the start', () => {
+    const clock = new SimulatedClock();
+    const sinceMs = clock.monotonicMs() - 7_000;
+    for (const [timeoutSecs, left] of [
+      [0, Infinity],
+      [10, 2_000],
+      [3_600, 3_588_000],
+      [7, -700],
+    ] as const)
+      expect(leftMs({ timeoutSecs, sinceMs }, clock)).to.equal(left);
+    expect(leftMs({ timeoutSecs: 10 }, clock)).to.equal(Infinity);
+  });
+
   it('are those of the run, with the reason, where the archive fails or something still writes', async () => {
     const failing = archiver({ type: 'unchanged', why: 'the disk is full' });
     expect(await of({ archiver: failing })).to.deep.equal({
@@ -54,6 +69,10 @@ describe('runner/attempt/result/archived', () => {
       files: FILES,
       notes: ['its files are not in an archive: something may still write to them'],
     });
+    expect(asked).to.deep.equal([]);
+    expect((await of({ limitMs: 0 })).notes).to.deep.equal([
+      'its files are not in an archive: the time limit of the run was near',
+    ]);
     expect(asked).to.deep.equal([]);
     expect(await of({ archiver: archiver({ type: 'unchanged' }) })).to.deep.equal({ files: FILES, notes: [] });
   });

@@ -105,6 +105,8 @@ export class RunnerPlace implements Place {
     const inResult = result?.output_files.find((it) => it.endsWith(`/${path}`));
     const archive = inResult === undefined ? archiveOf(result) : undefined;
     const place = `${JSON.stringify(inResult ?? path)} is on runner "${runnerId}"`;
+    // A runner has looked into its own.
+    const isStored = archive?.startsWith('s3://') === true;
     const hint =
       archive === undefined ? '' : `; the result names ${JSON.stringify(archive)}, which may have it: read that`;
     try {
@@ -112,7 +114,7 @@ export class RunnerPlace implements Place {
       const answer = await this.#parts.fileRequests.ask(runnerId, question, stop);
       if (answer.type === 'content') return answer;
       if (answer.fault === 'unknown-file')
-        throw unknownFile(jobId, path, `is not on runner "${runnerId}": ${answer.detail}${hint}`);
+        throw unknownFile(jobId, path, `is not on runner "${runnerId}": ${answer.detail}${isStored ? hint : ''}`);
       throw new SimbatchError('artifact-not-uploaded', `${place}, which does not send it: ${answer.detail}${hint}`);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;

@@ -36,8 +36,13 @@ export interface ArchiverOptions {
   clock: Clock;
   /** The script of the thread. */
   workerFile?: string;
-  /** The longest time of one archive, in ms. */
-  longestMs?: number;
+}
+
+export interface ArchiveLimits {
+  /** Aborted when the runner leaves. */
+  leaving?: AbortSignal | undefined;
+  /** The longest time, in ms; at most an hour. */
+  limitMs?: number;
 }
 
 export class Archiver {
@@ -53,29 +58,29 @@ export class Archiver {
   /**
    * Makes one archive of the files in the directory of an attempt. Files stay as they are where that fails, which `why` says.
    * @param keep files that stay outside, by their paths in it
-   * @param leaving aborted when the runner leaves
    * @throws DeadlineError when the disk does not answer while the archive gets its name: which files there are is not known
    */
   async archive(
     waits: Waits,
     directory: string,
     keep: readonly string[],
-    leaving: AbortSignal = NEVER,
+    { leaving = NEVER, limitMs = Infinity }: ArchiveLimits = {},
   ): Promise<ArchiveOutcome> {
-    const { clock, longestMs = LONGEST_MS } = this.#options;
     const state = new JobState();
-    let why = '';
-    const cancelAfter = (ms: number, reason: string): (() => void) =>
-      clock.after(ms, () => {
-        if (why === '' && state.cancel()) why = reason;
-      });
-    const ends = [cancelAfter(longestMs, `it took longer than ${String(longestMs / 60_000)} min`)];
-    const onLeaving = (): void => void ends.push(cancelAfter(LEAVING_MS, 'the runner leaves'));
+    const ends: (() => void)[] = [];
+    let onLeaving = (): void => {};
+    const cancelled = new Promise<ArchiveOutcome>((resolve) => {
+      const cancelAfter = (ms: number, why: string): void => {
+        ends.push(this.#options.clock.after(ms, () => state.cancel() && resolve({ type: 'unchanged', why })));
+      };
+      if (limitMs < LONGEST_MS) cancelAfter(limitMs, 'the time limit of the run was near');
+      else cancelAfter(LONGEST_MS, `it took longer than ${String(LONGEST_MS / 60_000)} min`);
+      onLeaving = () => cancelAfter(LEAVING_MS, 'the runner leaves');
+    });
     if (leaving.aborted) onLeaving();
     else leaving.addEventListener('abort', onLeaving);
     try {
-      const outcome = await this.#answered(waits, { state, directory, keep });
-      return outcome.type === 'unchanged' && why !== '' ? { ...outcome, why } : outcome;
+      return await Promise.race([this.#answered(waits, { state, directory, keep }), cancelled]);
     } finally {
       leaving.removeEventListener('abort', onLeaving);
       for (const end of ends) end();

@@ -4,17 +4,21 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../../../src/base/package.ts';
 import type { ApiError, Job } from '../../../../src/client/client.ts';
 import { JobState, UNFINISHED } from '../../../../src/runner/files/archive/archive-job.ts';
 import { writeArchive } from '../../../../src/runner/files/archive/write-archive.ts';
 import { AttemptFolder } from '../../../runner/files/archive/support.ts';
+import type { FakeCoordinator, FakeJob } from '../../../support/fake-coordinator.ts';
 import { FakeS3, KEY } from '../../../support/fake-s3.ts';
+import { freshSite } from '../../../support/fresh-site.ts';
 import { Pool } from '../../../support/pool.ts';
+import { MODES, SHARED } from '../../../support/runner-modes.ts';
 import { simbatch } from '../../../support/program.ts';
-import { BUCKET, readWhole, STORAGE, storeOf, untilUploaded } from '../../object-store/uploads.suite.ts';
+import type { Site } from '../../../support/runner-process.ts';
+import { BUCKET, readWhole, STORAGE, storeOf, untilRefused, untilUploaded } from '../../object-store/uploads.suite.ts';
 
 /** The files of the simulation `files`, as its runner lists them. */
 const LISTED = [
@@ -84,7 +88,11 @@ describe('runner: files of runs in archives', () => {
       expect(part.equals(content.subarray(Math.floor(content.length / 3))), path).to.equal(true);
     }
     expect((await readWhole(pool.client, after, 'files.zip')).equals(readFileSync(archive))).to.equal(true);
-    expect((await refusal(after, 'none.txt')).code).to.equal('unknown-file');
+    const none = await refusal(after, 'none.txt');
+    expect([none.code, none.message.endsWith('is not on runner "r1": there is no such file')]).to.deep.equal([
+      'unknown-file',
+      true,
+    ]);
     const logs = await simbatch(['logs', after.batch_id, '0', '--endpoint', pool.url]);
     expect(logs.stdout).to.equal('printed by the simulation\n');
     const to = join(pool.site.folder, 'fetched');
@@ -121,6 +129,35 @@ describe('runner: files of runs in archives', () => {
     expect((await pool.client.files.list(job.id)).files.map((it) => it.path)).to.deep.equal(['a.csv', 'files.zip']);
   });
 
+  for (const { name, args, isolation, missing } of [...MODES, SHARED])
+    it(`are one file of a run that is executed ${name}`, async function () {
+      pool = await Pool.open();
+      if (missing !== undefined) return this.skip();
+      pool.site.start(pool.url, ['--serve-files', '--artifacts', 'archive', ...args]);
+      const config = { compute: isolation === undefined ? {} : { isolation } };
+      const job = await pool.until(await pool.submit('succeed', {}, { config }), ['Completed', 'Failed']);
+      const { output_files, metadata } = await pool.client.jobResult(job.id);
+      expect(metadata).to.include({ run_id: 0 });
+      expect(output_files).to.deep.equal([join(folderOf(job), 'attempt-1/files.zip')]);
+      expect(entriesOf(job)).to.include('attempt-1/files.zip').and.not.to.include('attempt-1/metadata.json');
+      expect(JSON.parse(String(await readWhole(pool.client, job, 'metadata.json')))).to.include({ run_id: 0 });
+    });
+
+  it('wait as one file for a store that is away, and are pushed without their runner', async () => {
+    s3 = await FakeS3.start();
+    s3.fault = () => 503;
+    pool = await Pool.open({ objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) });
+    const runner = pool.site.start(pool.url, ['--artifacts', 'archive']);
+    const job = await finished({}, STORAGE);
+    expect((await untilRefused(pool.client, job)).upload).to.include({ files: 0, waiting: 1 });
+    await runner.end('SIGKILL');
+    s3.fault = () => undefined;
+    const pushed = await simbatch(['files', 'push', '--output-root', join(pool.site.folder, 'out')]);
+    expect(pushed.code, pushed.stderr).to.equal(0);
+    const archive = readFileSync(join(folderOf(job), 'attempt-1/files.zip'));
+    expect((await readWhole(pool.client, job, 'files.zip')).equals(archive)).to.equal(true);
+  });
+
   it('are one object of the store; a reader of a member that no runner sends learns its address', async () => {
     s3 = await FakeS3.start();
     pool = await Pool.open({ objectStore: storeOf({ endpoint: s3.url, credentials: KEY }) });
@@ -141,6 +178,38 @@ describe('runner: files of runs in archives', () => {
     expect((await refusal(job, 'stdout.log')).message)
       .to.include(`is gone; `)
       .and.include(address);
+  });
+});
+
+describe('runner: archives and time limits', () => {
+  let fake: FakeCoordinator;
+  let site: Site;
+  freshSite((it) => ({ fake, site } = it));
+
+  it('leave the files of a run as they are that ends near its limit: its outcome must be reported in time', async () => {
+    const simulation = join(site.folder, 'two.mjs');
+    writeFileSync(
+      simulation,
+      `import { writeFileSync } from 'node:fs';
+       for (const name of ['a', 'b']) writeFileSync(process.env.SVC_OUTPUT_DIR + '/' + name, name);
+       setTimeout(() => {}, 1_900);`,
+    );
+    site.start(fake.url, ['--artifacts', 'archive', '--entrypoint', simulation]);
+    // The second one may be killed at its limit.
+    const [early, late] = fake.add({ timeoutSecs: 600 }, { timeoutSecs: 2 });
+    const isOver = (it: FakeJob | undefined): boolean => ['complete', 'fail'].includes(it?.accepted.at(-1)?.type ?? '');
+    await fake.until('both are over', () => isOver(early) && isOver(late));
+    const filesOf = (it: FakeJob | undefined): string[] => {
+      const last = it?.accepted.at(-1);
+      return last !== undefined && 'result' in last
+        ? (last.result?.output_files ?? []).map((file) => basename(file))
+        : [];
+    };
+    expect(filesOf(early)).to.deep.equal(['files.zip']);
+    expect(filesOf(late)).to.deep.equal(['a', 'b']);
+    expect(JSON.stringify(late?.accepted.at(-1))).to.include(
+      'its files are not in an archive: the time limit of the run was near',
+    );
   });
 });
 
