@@ -4,7 +4,7 @@ import { Abandonment } from '../../../../src/base/abandonment.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import type { FileFault } from '../../../../src/contract/types.ts';
 import { MAX_READINGS } from '../../../../src/coordinator/files/runner/file-requests.ts';
-import { codeOf, Scene } from '../../../support/scene.ts';
+import { codeOf, RESULT, Scene } from '../../../support/scene.ts';
 
 const stop = new Abandonment();
 
@@ -46,6 +46,24 @@ describe('coordinator/files/runner: runner-place', () => {
         }),
       );
     expect([...codes]).to.deep.equal(['unknown-file']);
+  });
+
+  it('names the archive of the result where a file is not sent, and none where the result has none or names the file', async () => {
+    const batchId = await scene.submit({ runs: 1 });
+    const archived = jobId(batchId, 0);
+    await scene.running(batchId, 0, 'a');
+    const folder = `/out/${batchId}/0/attempt-1`;
+    const result = { ...RESULT, output_files: [`${folder}/named.csv`, `${folder}/files.zip`] };
+    await scene.api.complete(archived, { runner_id: 'a', attempt: 1, result });
+    const refusal = (of: string, path: string): Promise<string> => {
+      const wish = { path, attempt: undefined, range: undefined, isHead: false, isRelayed: true };
+      const read = () => scene.api.jobFile(of, wish, stop).then(String, (error: Error) => error.message);
+      return answered(read, { fault: 'unreadable', detail: 'the disk is broken' });
+    };
+    const hint = `; the result names "${folder}/files.zip", which may have it: read that`;
+    expect(await refusal(archived, 'deep/other.csv')).to.include(`the disk is broken${hint}`);
+    expect(await refusal(archived, 'named.csv')).to.match(/the disk is broken$/);
+    expect(await refusal(job, 'deep/other.csv')).to.match(/the disk is broken$/);
   });
 
   for (const path of ['../secret.csv', 'a/../../b', '/etc/passwd', 'a//b', '.'])
