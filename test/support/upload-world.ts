@@ -2,7 +2,7 @@
  * A runner's side of uploads in this process, with its spool and its files on the disk: against a coordinator over HTTP and an object
  * store in memory. It can be killed at each of its steps; its disk stays as it was then.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
@@ -171,7 +171,7 @@ export class UploadWorld {
 
   /** The next process finds the disk as it is at this moment. */
   #kill({ stop, spool }: Life): void {
-    cpSync(spool.directory, `${spool.directory}.killed`, { recursive: true });
+    copyWhole(spool.directory, `${spool.directory}.killed`);
     stop.abort();
   }
 
@@ -250,3 +250,20 @@ export class UploadWorld {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+/** Copies the folder of a database that is open: a thread of it may make and delete files meanwhile. */
+function copyWhole(from: string, to: string): void {
+  for (let isWhole = false; !isWhole;) {
+    rmSync(to, { recursive: true, force: true });
+    const before = namesIn(from);
+    try {
+      cpSync(from, to, { recursive: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    isWhole = namesIn(from) === before && namesIn(to) === before;
+  }
+}
+
+const namesIn = (folder: string): string =>
+  existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String).sort().join() : '';
