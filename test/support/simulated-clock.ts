@@ -44,6 +44,11 @@ export class SimulatedClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  /** Whether something waits for a time. */
+  get hasTimers(): boolean {
+    return this.#timers.size > 0;
+  }
+
   every(intervalMs: number, action: () => void): () => void {
     let cancel = (): unknown => undefined;
     const arm = (): void => {

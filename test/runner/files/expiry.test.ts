@@ -60,6 +60,10 @@ describe('runner: deletion of old folders', () => {
   async function finish(record: SpooledAttempt, of = spool): Promise<void> {
     await of.running(record);
     of.finished(record);
+    await written(of);
+  }
+  /** Resolves when all that the spool was given before is on the disk. */
+  async function written(of = spool): Promise<void> {
     await of.running({ job_id: 'none', attempt: 1, directory: '' });
     of.settled({ job_id: 'none', attempt: 1 });
   }
@@ -81,8 +85,10 @@ describe('runner: deletion of old folders', () => {
     await clock.advance(SWEEP_MS);
     await rest();
   }
-  /** The disk answers in its own time. */
-  const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
+  /** The disk answers in its own time: the sweep that has begun is over when it waits for the next one. */
+  async function rest(): Promise<void> {
+    while (!clock.hasTimers) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
   const isThere = ({ directory }: SpooledAttempt): boolean =>
     existsSync(directory) || existsSync(`${directory}.run_config.json`);
   /** A restart with the clock at another time, as an operator or a dead battery sets it. */
@@ -129,6 +135,7 @@ describe('runner: deletion of old folders', () => {
     const there = [running, reporting, sending, repeated, sent].map((it) => isThere(it!));
     expect(there).to.deep.equal([true, true, true, true, false]);
     spool.finished({ ...sending!, upload: { files: [] } });
+    await written();
     await pass(29 * DAY_MS);
     expect(isThere(sending!), 'not yet: its files were sent 29 days ago').to.equal(true);
     await pass(2 * DAY_MS);
