@@ -14,6 +14,7 @@ import { AttemptFolder } from '../../../runner/files/archive/support.ts';
 import type { FakeCoordinator, FakeJob } from '../../../support/fake-coordinator.ts';
 import { FakeS3, KEY } from '../../../support/fake-s3.ts';
 import { freshSite } from '../../../support/fresh-site.ts';
+import { openBelow } from '../../../support/open-files.ts';
 import { Pool } from '../../../support/pool.ts';
 import { MODES, SHARED } from '../../../support/runner-modes.ts';
 import { simbatch } from '../../../support/program.ts';
@@ -286,10 +287,9 @@ describe('runner/files/archive: a process that is killed, and a full disk', () =
           Array.from({ length: Math.floor(5_000_000 / bytes) }, (_, at) => [`f${String(at)}`, 'x'.repeat(bytes)]),
         );
         folder.write(files);
-        const before = readdirSync('/proc/self/fd').length;
         const full = await writeArchive(folder.directory, [], new JobState(), () => Infinity);
         expect(full).to.deep.equal({ type: 'unchanged', why: 'the disk is full' });
-        expect(readdirSync('/proc/self/fd').length).to.equal(before);
+        expect(openBelow(root)).to.deep.equal([]);
         expect(folder.entries()).to.deep.equal(Object.keys(files).sort());
         for (const [path, content] of Object.entries(files))
           expect(readFileSync(folder.at(path), 'utf8')).to.equal(content);

@@ -18,6 +18,7 @@ import { FoundMembers } from '../../../../src/runner/files/archive/find-members.
 import { OpenFolder } from '../../../../src/runner/files/archive/open-folder.ts';
 import { unpack } from '../../../../src/runner/files/archive/unpack.ts';
 import { writeArchive } from '../../../../src/runner/files/archive/write-archive.ts';
+import { openBelow } from '../../../support/open-files.ts';
 import { AttemptFolder } from './support.ts';
 
 const LARGE = Buffer.from(Uint8Array.from({ length: 3_500_000 }, (_, index) => index % 251));
@@ -44,9 +45,6 @@ class WatchedState extends JobState {
     return hasBegun;
   }
 }
-
-const DESCRIPTORS = '/proc/self/fd';
-const openFiles = (): number => (existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS).length : 0);
 
 describe('runner/files/archive/write-archive', () => {
   let folder: AttemptFolder;
@@ -176,7 +174,6 @@ describe('runner/files/archive/write-archive', () => {
 
   it('is undone when it is cancelled, at each of its steps until it has its name', async () => {
     let steps = 0;
-    const before = openFiles();
     for (let cancelAt = 1; ; cancelAt++) {
       folder.write(FILES);
       steps = 0;
@@ -196,7 +193,7 @@ describe('runner/files/archive/write-archive', () => {
     }
     // Seven entries, five files, the pieces of the large one, and the writes.
     expect(steps).to.be.greaterThan(25);
-    expect(openFiles()).to.equal(before);
+    expect(openBelow(folder.root)).to.deep.equal([]);
   });
 
   it('is undone when it is cancelled just before it has its name, and not later', async () => {

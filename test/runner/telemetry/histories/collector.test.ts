@@ -1,5 +1,5 @@
 /** Histories and derived outputs from telemetry: what a run keeps for a second reading, its limits, and telemetry that is odd. */
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { DerivedConfig, HistoryConfig } from '../../../../src/contract/types.ts';
@@ -8,6 +8,7 @@ import { HistoryCollector } from '../../../../src/runner/telemetry/histories/col
 import { DEFAULT_LIMITS } from '../../../../src/runner/telemetry/limits.ts';
 import { Sample } from '../../../../src/runner/telemetry/sample.ts';
 import { VariableTable } from '../../../../src/runner/telemetry/variables.ts';
+import { openBelow } from '../../../support/open-files.ts';
 import { cleanUp, send, start, telemetryConfig, temporaryDirectory } from '../support.ts';
 
 const HISTORIES: HistoryConfig[] = [
@@ -53,20 +54,6 @@ async function flood({ collector, give }: ReturnType<typeof collecting>): Promis
     await new Promise<void>((resolve) => collector.whenRelieved(resolve));
   }
   return pauses;
-}
-
-/** The files below a folder that this process has open; none where the system does not show them. */
-function openBelow(folder: string): string[] {
-  const list = '/proc/self/fd';
-  if (!existsSync(list)) return [];
-  return readdirSync(list).flatMap((fd) => {
-    try {
-      return [readlinkSync(join(list, fd))].filter((it) => it.startsWith(folder));
-    } catch {
-      // The descriptor of the list itself.
-      return [];
-    }
-  });
 }
 
 describe('runner/telemetry/histories', () => {
