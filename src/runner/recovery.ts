@@ -40,11 +40,11 @@ export async function recover(spool: Spool, site: Site): Promise<Undelivered[]> 
       log.error(`processes of a former runner process survive SIGKILL: ${which}`, { job_id, attempt });
     }
     // The run may be given to another runner next: no later attempt removes its copies here.
-    await removeCopies(record, site);
+    await repaired(record, site, COPIES);
     if (outcome !== undefined) undelivered.push({ record, outcome });
     else {
-      await removeUnfinished(record, site);
-      await closeTelemetry(record, site);
+      await repaired(record, site, UNFINISHED_ARCHIVE);
+      await repaired(record, site, TELEMETRY);
       spool.finished(record);
     }
   }
@@ -66,33 +66,49 @@ async function removeCgroups({ clock, log, processes }: Site): Promise<void> {
   }
 }
 
-/** Removes the copies of files of a finished run that an attempt of an extraction has left. */
-async function removeCopies({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
-  if (directory === '') return;
-  try {
-    await waits.within(COPIES_DEADLINE_MS, 'removing copies of files', removePlace(directory));
-  } catch (error) {
-    log.warn(`copies of files of a finished run could not be removed: ${oneLine(error)}`, { job_id, attempt });
-  }
+interface Repair {
+  what: string;
+  deadlineMs: number;
+  /** The beginning of the warning where it fails. */
+  failed: string;
+  /** @param directory of the attempt */
+  act: (directory: string) => Promise<unknown>;
 }
 
-/** Removes the archive that a former process had begun: the files are all there, and need no second place. */
-async function removeUnfinished({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
-  if (directory === '') return;
-  try {
-    const removal = rm(join(directory, UNFINISHED), { force: true });
-    await waits.within(COPIES_DEADLINE_MS, `removing ${UNFINISHED}`, removal);
-  } catch (error) {
-    log.warn(`an unfinished archive could not be removed: ${oneLine(error)}`, { job_id, attempt });
-  }
-}
+/** The copies of files of a finished run that an attempt of an extraction has left. */
+const COPIES: Repair = {
+  what: 'removing copies of files',
+  deadlineMs: COPIES_DEADLINE_MS,
+  failed: 'copies of files of a finished run could not be removed',
+  act: removePlace,
+};
+
+/** The archive that a former process had begun: the files are all there, and need no second place. */
+const UNFINISHED_ARCHIVE: Repair = {
+  what: `removing ${UNFINISHED}`,
+  deadlineMs: COPIES_DEADLINE_MS,
+  failed: 'an unfinished archive could not be removed',
+  act: (directory) => rm(join(directory, UNFINISHED), { force: true }),
+};
 
 /** The telemetry of a lost attempt is still worth reading. */
-async function closeTelemetry({ directory, job_id, attempt }: SpooledAttempt, { log, waits }: Site): Promise<void> {
+const TELEMETRY: Repair = {
+  what: 'recovering telemetry',
+  deadlineMs: TELEMETRY_DEADLINE_MS,
+  failed: 'its telemetry could not be recovered',
+  act: recoverTelemetry,
+};
+
+/** Puts the folder of an attempt in order, as far as the disk permits it. */
+async function repaired(
+  { directory, job_id, attempt }: SpooledAttempt,
+  { log, waits }: Site,
+  { what, deadlineMs, failed, act }: Repair,
+): Promise<void> {
   if (directory === '') return;
   try {
-    await waits.within(TELEMETRY_DEADLINE_MS, 'recovering telemetry', recoverTelemetry(directory));
+    await waits.within(deadlineMs, what, act(directory));
   } catch (error) {
-    log.warn(`its telemetry could not be recovered: ${oneLine(error)}`, { job_id, attempt });
+    log.warn(`${failed}: ${oneLine(error)}`, { job_id, attempt });
   }
 }

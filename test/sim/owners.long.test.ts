@@ -11,11 +11,21 @@ import { batchIdOf } from '../../src/domain/ids.ts';
 import { requireOwn } from '../../src/http/security/permissions.ts';
 import { insist } from './acknowledged.ts';
 import { itFinds, replaced, type SoughtBug } from './finds.ts';
-import { BUDGETS, CANCEL, checkBudgets, checkCancellations, OWNERS, submitAs, type Owner } from './owners.ts';
+import {
+  BUDGETS,
+  CANCEL,
+  checkBudgets,
+  checkCancellations,
+  liftBudgets,
+  OWNERS,
+  submitAs,
+  type Owner,
+} from './owners.ts';
 import { SimRunner } from './runners.ts';
 import { finish, Stage, type Bug } from './scenario.ts';
 
 const SEEDS = Number(process.env.SIM_SEEDS ?? 60);
+
 /** Wraps the plans of all schedulers: of two owners with runs that every runner may take, the one with fewer active runs is served. */
 function watchPlans(faults: string[], isUsed: (owner: string | undefined) => boolean): () => void {
   const { plan } = Scheduler.prototype as {
@@ -86,12 +96,7 @@ async function playWatched(stage: Stage, faults: readonly string[]): Promise<Tal
     look();
   }
   tally.crashes = stage.tally.crashes;
-  // With a larger budget all studies come to their end.
-  const wasLimited = stage.budgets !== undefined;
-  if (wasLimited) {
-    stage.budgets = new Map([['*', 1_000]]);
-    await stage.restart();
-  }
+  if (stage.budgets !== undefined) await liftBudgets(stage);
   await finish(stage);
   look();
   return tally;

@@ -22,16 +22,19 @@ export interface FileRefusal {
   detail: string;
 }
 
+/** The range that a reader wants, and the largest file that is sent, in bytes. */
+export interface PartWish {
+  offset: number;
+  length: number;
+  maxBytes: number;
+}
+
 /**
  * Reads up to `length` bytes from `offset`, which is counted from the end when it is negative.
  * @param directory absolute.
  * @param path relative, with `/`; of a regular file below the directory.
  */
-export async function readPart(
-  directory: string,
-  path: string,
-  { offset, length, maxBytes }: { offset: number; length: number; maxBytes: number },
-): Promise<FilePart | FileRefusal> {
+export async function readPart(directory: string, path: string, wish: PartWish): Promise<FilePart | FileRefusal> {
   const fault = filePathFault(path);
   if (fault !== undefined) return { fault: 'unknown-file', detail: `the path ${fault}` };
   let file: FileHandle | undefined;
@@ -39,12 +42,9 @@ export async function readPart(
     file = await openBelow(directory, path);
     const found = await file.stat();
     if (!found.isFile()) return { fault: 'unreadable', detail: 'it is not a regular file' };
-    const { size } = found;
-    if (size > maxBytes) return tooLarge(size, maxBytes);
-    const from = offset < 0 ? Math.max(0, size + offset) : offset;
-    const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - from)));
-    const bytes = buffer.length === 0 ? buffer : await fill(file, buffer, from);
-    return { bytes, offset: from, size, version: versionOf(found), modifiedMs: Math.max(0, Math.floor(found.mtimeMs)) };
+    const range = await readRange(file, found.size, wish);
+    if ('fault' in range) return range;
+    return { ...range, version: versionOf(found), modifiedMs: Math.max(0, Math.floor(found.mtimeMs)) };
   } catch (error) {
     return refusalOf(error);
   } finally {
@@ -55,9 +55,24 @@ export async function readPart(
 export const versionOf = ({ ino, mtimeMs, size }: Pick<Stats, 'ino' | 'mtimeMs' | 'size'>): string =>
   `${String(ino)}-${String(Math.round(mtimeMs * 1000))}-${String(size)}`;
 
-export function tooLarge(size: number, maxBytes: number): FileRefusal {
-  const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
-  return { fault: 'too-large', detail: `it has ${String(size)} bytes, more than ${most}` };
+/**
+ * Reads the range that a reader wants of `size` bytes of an open file.
+ * @param start returns where they begin in it; called where there is something to read
+ */
+export async function readRange(
+  file: FileHandle,
+  size: number,
+  { offset, length, maxBytes }: PartWish,
+  start: () => Promise<number> | number = () => 0,
+): Promise<Pick<FilePart, 'bytes' | 'offset' | 'size'> | FileRefusal> {
+  if (size > maxBytes) {
+    const most = `${String(maxBytes)} bytes, the limit of this runner; raise its --serve-files-max-gb`;
+    return { fault: 'too-large', detail: `it has ${String(size)} bytes, more than ${most}` };
+  }
+  const from = offset < 0 ? Math.max(0, size + offset) : offset;
+  const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - from)));
+  const bytes = buffer.length === 0 ? buffer : await fill(file, buffer, (await start()) + from);
+  return { bytes, offset: from, size };
 }
 
 /** Reads to the end of the buffer or of the file; returns what was read. */

@@ -2,7 +2,7 @@
 import type { JobRecord } from '../../../src/contract/types.ts';
 import { SimClient } from '../clients.ts';
 import { insist } from '../acknowledged.ts';
-import { BUDGETS, checkBudgets, OWNERS, submitAs } from '../owners.ts';
+import { BUDGETS, checkBudgets, liftBudgets, OWNERS, submitAs } from '../owners.ts';
 import { SimRunner } from '../runners.ts';
 import { finish, Stage } from '../scenario.ts';
 import { LauncherSite, type LauncherBug } from './site.ts';
@@ -51,11 +51,7 @@ export async function playLauncher(seed: number, bug: LauncherBug = {}): Promise
     else await stage.step(dice.chance(0.1) ? dice.int(20_000) : dice.int(4_000));
     look();
   }
-  if (hasOwners) {
-    // With a larger budget all studies come to their end.
-    stage.budgets = new Map([['*', 1_000]]);
-    await stage.restart();
-  }
+  if (hasOwners) await liftBudgets(stage);
   await stage.calm();
   stage.acknowledged.pausedBatches.clear();
   for (const id of stage.unfinished()) {

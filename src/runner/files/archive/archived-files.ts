@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../../base/clock.ts';
 import { oneLine, systemCode } from '../../system-error.ts';
 import { LinkInPath, openBelow } from '../open-below.ts';
-import { fill, tooLarge, versionOf, type FilePart, type FileRefusal } from '../read-part.ts';
+import { fill, readRange, versionOf, type FilePart, type FileRefusal, type PartWish } from '../read-part.ts';
 import { ARCHIVE } from '../../../domain/files/file-path.ts';
 import { commentOf } from './archive-job.ts';
 import type { ArchiveMember, ArchiveMembers } from './read-archive.ts';
@@ -64,23 +64,17 @@ export class ArchivedFiles {
   }
 
   /** Reads a part of a member as `readPart` does; undefined where there is no archive, or no such member in it. */
-  async part(
-    directory: string,
-    path: string,
-    { offset, length, maxBytes }: { offset: number; length: number; maxBytes: number },
-  ): Promise<FilePart | FileRefusal | undefined> {
+  async part(directory: string, path: string, wish: PartWish): Promise<FilePart | FileRefusal | undefined> {
     let archive: OpenArchive | undefined;
     try {
       archive = await this.open(directory);
       const member = archive?.members.get(path);
       if (archive === undefined || member === undefined) return undefined;
-      const { bytes: size, modifiedMs } = member;
-      if (size > maxBytes) return tooLarge(size, maxBytes);
-      const from = offset < 0 ? Math.max(0, size + offset) : offset;
-      const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - from)));
-      const bytes =
-        buffer.length === 0 ? buffer : await fill(archive.file, buffer, (await startOf(archive, member)) + from);
-      return { bytes, offset: from, size, version: `${archive.version}-${String(member.offset)}`, modifiedMs };
+      const { file, version } = archive;
+      const start = startOf.bind(undefined, archive, member);
+      const range = await readRange(file, member.bytes, wish, start);
+      if ('fault' in range) return range;
+      return { ...range, version: `${version}-${String(member.offset)}`, modifiedMs: member.modifiedMs };
     } catch (error) {
       return { fault: 'unreadable', detail: oneLine(error) };
     } finally {
