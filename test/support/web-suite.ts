@@ -4,7 +4,7 @@ import { Client } from '../../src/client/client.ts';
 import type { BatchSubmission, Uuid } from '../../src/contract/types.ts';
 import type { JobStatus } from '../../src/contract/enums.ts';
 import { jobId } from '../../src/domain/ids.ts';
-import { openBrowser, watchedPage, type WatchedPage } from './browser.ts';
+import { openBrowser, SharedContext, watchedPage, type WatchedPage } from './browser.ts';
 import { Site } from './runner-process.ts';
 import {
   scriptedRunner,
@@ -18,7 +18,7 @@ import {
 export interface WebSuite {
   /** Only in hooks and tests. */
   readonly web: WebServer;
-  /** A page in a context of its own. */
+  /** A page that finds nothing of another one, as in a context of its own. A page of a test closes with the test. */
   readonly page: (options?: BrowserContextOptions) => Promise<WatchedPage>;
   /** Such a page at an address of the dashboard, such as `runners`. */
   readonly open: (address: string, options?: BrowserContextOptions) => Promise<WatchedPage>;
@@ -107,20 +107,35 @@ export function runnerSuite({
 /** With the hooks of the browser. */
 function suiteOf(current: () => WebServer | undefined): WebSuite {
   let browser: Browser | undefined;
+  let shared: SharedContext | undefined;
   before(async function () {
     browser = await openBrowser();
-    if (browser === undefined) this.skip();
+    if (browser === undefined) return this.skip();
+    shared = new SharedContext(browser);
   });
+  /** The pages of the current test, which close with it. */
   const opened: WatchedPage[] = [];
+  let isTest = false;
+  beforeEach(() => {
+    isTest = true;
+  });
   afterEach(async function () {
-    if (this.currentTest?.state !== 'failed') return;
-    for (const it of opened) if (!it.page.isClosed()) process.stderr.write(`${await shownOn(it)}\n`);
+    isTest = false;
+    for (const it of opened.splice(0)) {
+      if (it.page.isClosed()) continue;
+      if (this.currentTest?.state === 'failed') process.stderr.write(`${await shownOn(it)}\n`);
+      await it.page.close();
+    }
   });
   after(() => browser?.close());
   const web = (): WebServer => present(current());
-  const page = async (options?: BrowserContextOptions): Promise<WatchedPage> => {
-    const watched = await watchedPage(browser!, web().url, options);
-    opened.push(watched);
+  const page = async ({ viewport, ...others }: BrowserContextOptions = {}): Promise<WatchedPage> => {
+    const { url } = web();
+    const isPlain = Object.keys(others).length === 0 && viewport !== null;
+    const watched =
+      (isPlain ? await present(shared).page(url, viewport) : undefined) ??
+      (await watchedPage(present(browser), url, viewport === undefined ? others : { viewport, ...others }));
+    if (isTest) opened.push(watched);
     return watched;
   };
   return {

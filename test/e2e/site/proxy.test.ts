@@ -67,7 +67,7 @@ for (const strips of [false, true]) {
       await page.getByRole('link', { name: 'proxied study' }).first().waitFor();
       expect(sockets).to.include('/simbatch/live');
       expect({ errors, foreign, outside }).to.deep.equal({ errors: [], foreign: [], outside: [] });
-      await page.context().close();
+      await page.close();
     });
 
     it('serves the TypeScript client with pages, the runner, the command line and Python', async () => {

@@ -69,7 +69,6 @@ describe('web: answers of the analysis', () => {
     expect(batch.status).to.equal('Completed');
     expect(errors).to.deep.equal([]);
     await runner.stop();
-    await page.context().close();
   });
 
   it("never show the survivors' P95 alone where a rule ended runs: in the API, on the command line and on the page", async () => {
@@ -96,7 +95,6 @@ describe('web: answers of the analysis', () => {
     expect(cells.at(-1)).to.match(/, ∞\]$/);
     await page.getByText('statistics of 92 of 200 runs: 108 terminated early and left out').first().waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('give the running mean an interval only where the sampling method has one', async () => {
@@ -109,7 +107,7 @@ describe('web: answers of the analysis', () => {
       expect((await plot.locator('[data-mark="area"] path').count()) > 0, method).to.equal(method === 'monte_carlo');
       const said = await page.getByText(/^After \d+ runs of the complete prefix: /).textContent();
       expect(said!.includes(', 95 % interval'), method).to.equal(method === 'monte_carlo');
-      await page.context().close();
+      await page.close();
     }
   });
 
@@ -136,7 +134,6 @@ describe('web: answers of the analysis', () => {
     expect(await page.getByText('[−∞, ∞]').count()).to.equal(0);
     await page.getByText(/The runs of a block share inputs/).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('list what each input of a probe changes, as simbatch probe prints it, and no table on the page of another study', async () => {
@@ -199,11 +196,11 @@ describe('web: answers of the analysis', () => {
       await page.getByText(`parameter-without-effect: "${name}" at its 1 % and 99 % quantile`).waitFor();
     }
     expect(errors).to.deep.equal([]);
-    await page.context().close();
+    await page.close();
     await runner.stop();
     const other = await suite.open(`batches/${await flown(study, () => ({ metadata: { y: 1 } }))}`);
     await other.page.getByRole('region', { name: 'Outputs' }).waitFor();
     expect(await other.page.getByText('What each input changes').count()).to.equal(0);
-    await other.page.context().close();
+    await other.page.close();
   });
 });

@@ -42,7 +42,6 @@ describe('web: canary studies', () => {
     // Run 2 of the study fails as well.
     await page.getByText(/^Not OK: 1 of 6 runs did not complete/).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('says that the runs wait while the canary study is paused, and starts them by itself', async () => {
@@ -65,6 +64,5 @@ describe('web: canary studies', () => {
     await page.getByText(/^OK: all 6 runs completed/).waitFor();
     await page.getByText('canary-passed').waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 });

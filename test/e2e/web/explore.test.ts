@@ -5,6 +5,7 @@ import { tsImport } from 'tsx/esm/api';
 import type { Download, Locator, Page } from 'playwright-core';
 import { wilsonInterval } from '../../../src/analysis/groups/proportion.ts';
 import { descent, descentStudy } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const load = (path: string): Promise<unknown> =>
@@ -166,7 +167,6 @@ describe('web: explore', function () {
     const shown = Number(((100 * failed) / ended).toPrecision(3));
     expect(await said.textContent()).to.include(`failed inside ${shown} % [${low} to ${high}]`);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('brushes all plots together: histogram, pair, parallel axis, bars of texts and booleans', async () => {
@@ -177,7 +177,7 @@ describe('web: explore', function () {
     await selected.waitFor();
     await page.getByRole('button', { name: /^stable/ }).click();
     await page.getByRole('button', { name: /^true/ }).click();
-    expect(decodeURIComponent(page.url())).to.match(/o\.landing:\d\.\.\d;o\.stable:1\.\.1/);
+    expect(decodeURIComponent(await addressOf(page))).to.match(/o\.landing:\d\.\.\d;o\.stable:1\.\.1/);
     await page.getByRole('button', { name: 'Clear the selection' }).click();
     await page.getByRole('button', { name: /^gust_speed m/ }).click();
     const brush = page.getByRole('img', { name: 'Range of gust_speed' });
@@ -188,10 +188,9 @@ describe('web: explore', function () {
     await page.mouse.move(axis.x + 12, axis.y + axis.height * 0.5, { steps: 4 });
     await page.mouse.up();
     await selected.waitFor();
-    expect(decodeURIComponent(page.url())).to.match(/select=p\.gust_speed:[\d.]+\.\.[\d.]+/);
+    expect(decodeURIComponent(await addressOf(page))).to.match(/select=p\.gust_speed:[\d.]+\.\.[\d.]+/);
     expect(await page.locator('.h-range').count(), 'the range in the histogram').to.equal(1);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('moves an axis by its name, and keeps axes, cards, colours and logarithms in the address', async () => {
@@ -207,13 +206,12 @@ describe('web: explore', function () {
     await menuOf(page, 'Convergence').click();
     await page.getByRole('button', { name: 'Remove this card' }).last().click();
     await page.getByText('Plots (2)').waitFor();
-    const { hash } = new URL(page.url());
+    const { hash } = new URL(await addressOf(page));
     for (const part of ['axes=', 'colour=p.entry_speed', 'log=p.gust_speed', 'cards=parallel%2Cecdf'])
       expect(decodeURIComponent(hash)).to.include(decodeURIComponent(part));
     await page.reload();
     await page.getByRole('img', { name: /^Cumulative distribution of/ }).waitFor();
     expect((await names()).slice(0, 2)).to.deep.equal([before[1], before[0]]);
-    await page.context().close();
   });
 
   it('selects a rectangle of a plot, zooms on request, and shows the values of the run under the pointer', async () => {
@@ -231,12 +229,12 @@ describe('web: explore', function () {
     await page.getByRole('button', { name: 'Drag to zoom' }).click();
     await dragOver();
     await page.getByRole('button', { name: 'Show all' }).click();
-    expect(page.url(), 'a zoom selects nothing').not.to.include('select=');
+    expect(await addressOf(page), 'a zoom selects nothing').not.to.include('select=');
     await menuOf(page, 'Response').click();
     await page.getByRole('button', { name: 'Drag to select runs' }).click();
     await dragOver();
     await page.getByText(/^\d+ of 500 runs selected/).waitFor();
-    expect(decodeURIComponent(page.url())).to.match(/p\.gust_speed:.*;o\.touchdown_speed:/);
+    expect(decodeURIComponent(await addressOf(page))).to.match(/p\.gust_speed:.*;o\.touchdown_speed:/);
     // A plot that is drawn anew begins without the values of a run. The library begins a line with a space of no width.
     const values = page.getByText(/^\u200b?run \d+$/);
     for (let x = 0.2; (await values.count()) === 0; x = x > 0.5 ? 0.2 : x + 0.01) {
@@ -245,7 +243,6 @@ describe('web: explore', function () {
     }
     await page.getByRole('link', { name: 'Show these runs', exact: true }).click();
     await page.getByText(/^\d+ of 500 runs$/).waitFor();
-    await page.context().close();
   });
 
   it('has the planted cause first, for an output and for failure, and all of it within two screens', async () => {
@@ -264,7 +261,7 @@ describe('web: explore', function () {
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       expect(height, target).to.be.at.most(1_800);
       expect(errors).to.deep.equal([]);
-      await page.context().close();
+      await page.close();
     }
   });
 
@@ -322,8 +319,7 @@ describe('web: explore', function () {
     // Half of a symmetric distribution is at each side of 0.
     expect(inside! / of!).to.be.within(0.4, 0.6);
     expect([...errors, ...more.errors]).to.deep.equal([]);
-    await more.page.context().close();
-    await page.context().close();
+    await more.page.close();
   });
 
   it('fits phones, tablets and desks', async () => {
@@ -335,7 +331,7 @@ describe('web: explore', function () {
       await page.locator('.card-plot > svg').nth(4).waitFor();
       const inner = await page.evaluate<number>('document.documentElement.scrollWidth');
       expect(inner, `${width}`).to.be.at.most(width);
-      await page.context().close();
+      await page.close();
     }
   });
 
@@ -357,14 +353,14 @@ describe('web: explore', function () {
     await other.page.getByText('Views (1)').click();
     await other.page.getByRole('button', { name: 'strong gusts', exact: true }).click();
     await other.page.getByText(/^\d+ of 500 runs selected/).waitFor();
-    expect(decodeURIComponent(other.page.url())).to.contain('select=p.gust_speed:10..20');
+    expect(decodeURIComponent(await addressOf(other.page))).to.contain('select=p.gust_speed:10..20');
     await page.reload();
     await page.getByText('Views (1)').click();
     await page.getByRole('button', { name: 'strong gusts', exact: true }).click();
     await page.getByText(/^\d+ of 500 runs selected/).waitFor();
     await page.getByRole('button', { name: 'Copy link' }).click();
     const copied = (): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()');
-    expect(await copied()).to.equal(page.url());
+    expect(await copied()).to.equal(await addressOf(page));
     await page.getByRole('button', { name: 'Copy as Python' }).click();
     await page.waitForTimeout(200);
     const python = await copied();
@@ -382,7 +378,6 @@ describe('web: explore', function () {
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
     await page.getByText('Views (1)').waitFor({ state: 'detached' });
     expect([...errors, ...other.errors]).to.deep.equal([]);
-    await other.page.context().close();
-    await page.context().close();
+    await other.page.close();
   });
 });

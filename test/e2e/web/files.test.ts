@@ -61,7 +61,6 @@ describe('web: files of a run', () => {
     await page.getByRole('button', { name: 'Download large.bin' }).click();
     expect((await saved).suggestedFilename()).to.equal('large.bin');
     expect([errors, foreign]).to.deep.equal([[], []]);
-    await page.close();
   });
 
   it('are shown as a picture and as the rows of a Parquet file', async () => {
@@ -89,7 +88,6 @@ describe('web: files of a run', () => {
     await rows.getByRole('columnheader', { name: 'altitude' }).waitFor();
     await rows.getByRole('cell', { name: '1234.5', exact: true }).waitFor();
     expect([errors, foreign]).to.deep.equal([[], []]);
-    await page.close();
   });
 });
 
@@ -148,7 +146,6 @@ describe('web: files of a run in an object store', function () {
     const band = await fetch(`${web.url}/batches/${batchIdOf(flight)}/telemetry-band`);
     expect(await band.json()).to.deep.include({ read: 1, unread: [] });
     expect([errors, foreign]).to.deep.equal([[], []]);
-    await page.close();
   });
 
   it('are read from this machine where the store cannot be read', async () => {

@@ -6,6 +6,7 @@ import { pointsOf } from '../../../src/domain/histories/points.ts';
 import { jobId } from '../../../src/domain/ids.ts';
 import { requireClean } from '../../support/clean-page.ts';
 import { descentStudy, type Outcome } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const RUNS = 120;
@@ -105,25 +106,23 @@ describe('web: histories', function () {
     await links.first().click();
     await page.waitForURL((url) => url.hash.includes(jobId(first, 17)));
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('opens a run by a click on its curve', async () => {
     const { page, errors } = await suite.open(`batches/${first}`);
     const area = plot(page, 'nz_g [g]').locator('.u-over');
     await card(page, 'nz_g [g]').getByRole('link').first().waitFor();
-    const isOpen = (): boolean => new URL(page.url()).hash.includes('jobs/');
+    const isOpen = async (): Promise<boolean> => (await addressOf(page)).includes('jobs/');
     // The curves come after the band. The outlier has the highest one: from above it is the first that a click meets.
-    for (let sweep = 0; sweep < 20 && !isOpen(); sweep += 1) {
+    for (let sweep = 0; sweep < 20 && !(await isOpen()); sweep += 1) {
       const box = await settled(area);
-      for (let y = 3; y < box.height && !isOpen(); y += 2) {
+      for (let y = 3; y < box.height && !(await isOpen()); y += 2) {
         await page.mouse.click(box.x + box.width * 0.9, box.y + y);
         await page.waitForTimeout(30);
       }
     }
-    expect(page.url()).to.include(jobId(first, 17));
+    expect(await addressOf(page)).to.include(jobId(first, 17));
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('draws selected runs over the bands', async () => {
@@ -138,7 +137,6 @@ describe('web: histories', function () {
       .waitFor();
     await shot(page, 'explore');
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   for (const colorScheme of ['light', 'dark'] as const)
@@ -160,7 +158,7 @@ describe('web: histories', function () {
         await requireClean(page, `selected runs at ${width} x ${height}`);
         await shot(page, `overlaid-${width}-${colorScheme}`);
         expect(errors).to.deep.equal([]);
-        await page.context().close();
+        await page.close();
       });
 
   it('compares two studies: both bands in one plot for each history', async () => {
@@ -180,7 +178,6 @@ describe('web: histories', function () {
     await requireClean(page, 'two studies with histories');
     await shot(page, 'compare');
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('lists the extractions of a study with their state and the runs whose files are gone, and its statistics have their outputs', async () => {
@@ -210,7 +207,6 @@ describe('web: histories', function () {
     await row.getByRole('link').click();
     await page.waitForURL((url) => url.hash.includes(late));
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   for (const colorScheme of ['light', 'dark'] as const)
@@ -225,7 +221,7 @@ describe('web: histories', function () {
         await requireClean(page, `${address} on a telephone`);
         await shot(page, `${address.includes('compare') ? 'compare' : 'study'}-phone-${colorScheme}`);
         expect(errors).to.deep.equal([]);
-        await page.context().close();
+        await page.close();
       }
     });
 });

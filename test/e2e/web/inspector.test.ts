@@ -31,7 +31,6 @@ describe('web: inspector', () => {
     // The difference that the event made.
     expect(await page.locator('.context-changes').textContent()).to.include('outcome');
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('finds a run by its study and number with Ctrl K', async () => {
@@ -41,7 +40,6 @@ describe('web: inspector', () => {
     await page.getByRole('combobox', { name: /^Search studies/ }).fill(`inspected #${runIdOf(failedId)}`);
     await page.getByRole('option', { name: new RegExp(`^Inspect inspected #${runIdOf(failedId)}`) }).click();
     await page.getByRole('heading', { name: `${run()} of inspected` }).waitFor();
-    await page.context().close();
   });
 
   it('shows a refused event with its guard and the values that it read', async () => {
@@ -63,7 +61,6 @@ describe('web: inspector', () => {
       .to.include('event.instance = stranger')
       .and.include('context.instance = script-lab-1');
     expect(await panel.textContent()).to.include('since its start');
-    await page.context().close();
   });
 
   it('sends an event to a copy, and nothing to the live runner', async () => {
@@ -86,7 +83,6 @@ describe('web: inspector', () => {
       .to.include('runner.drained')
       .and.include('drained');
     expect([state(), sent]).to.deep.equal([before, []]);
-    await page.context().close();
   });
 
   it('fits 1440x900 without scrolling the page, and every width', async () => {
@@ -107,7 +103,7 @@ describe('web: inspector', () => {
         expect(wide, `${address} at ${width}`).to.be.at.most(0);
         if (width === 1440) expect(tall, `${address} is taller than ${height}`).to.be.at.most(0);
       }
-      await page.context().close();
+      await page.close();
     }
   });
 });

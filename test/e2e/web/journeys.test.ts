@@ -11,6 +11,7 @@ import { packageRoot } from '../../../src/base/package.ts';
 import { parseCondition } from '../../../src/domain/study/condition.ts';
 import type { Coordinator } from '../../../src/coordinator/lifecycle.ts';
 import { descent, descentStudy, scriptedRunner } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 describe('web: journeys', () => {
@@ -36,7 +37,6 @@ describe('web: journeys', () => {
       .first()
       .waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('a study with a selection, a correlation and a weighted list is submitted by the form', async () => {
@@ -71,7 +71,7 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Submit 7 runs' }).click();
     await page.getByRole('heading', { name: 'selected' }).waitFor();
     await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
-    const { config } = await suite.web.coordinator.submission(/batches\/([^/?]+)/.exec(page.url())![1]!);
+    const { config } = await suite.web.coordinator.submission(/batches\/([^/?]+)/.exec(await addressOf(page))![1]!);
     expect(config.monte_carlo.run_ids).to.equal('3-6,10-20:5');
     expect(config.correlations).to.deep.equal([{ parameters: ['parameter_1', 'parameter_2'], rank: -0.5 }]);
     expect(config.dispersions['parameter_1']?.source).to.equal('bench test of March');
@@ -82,7 +82,6 @@ describe('web: journeys', () => {
     await page.getByRole('link', { name: '← #15' }).click();
     await page.getByRole('heading', { name: 'Run #15' }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('a study with a requirement, an output, a policy and a label is submitted by the form, then audited', async () => {
@@ -120,8 +119,8 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Submit 40 runs' }).click();
     await page.getByRole('heading', { name: 'with goals' }).waitFor();
     await page.locator('.title').getByText('100 %', { exact: true }).first().waitFor();
-    const idOf = (): string => /batches\/([^/?]+)/.exec(page.url())![1]!;
-    const { config, requirements, outputs, policy, labels } = await suite.web.coordinator.submission(idOf());
+    const idOf = async (): Promise<string> => /batches\/([^/?]+)/.exec(await addressOf(page))![1]!;
+    const { config, requirements, outputs, policy, labels } = await suite.web.coordinator.submission(await idOf());
     expect([config.telemetry.live, config.early_termination.enabled]).to.deep.equal([true, false]);
     expect({ requirements, outputs, policy, labels }).to.deep.equal({
       requirements: [{ name: 'slow', output: 'speed', condition: '< 5', probability: 0.95 }],
@@ -129,17 +128,16 @@ describe('web: journeys', () => {
       policy: { max_failures: '5%', priority: 3 },
       labels: { campaign: '2026-q4' },
     });
-    const audited = idOf();
+    const audited = await idOf();
     await page.getByRole('button', { name: 'Spot check', exact: true }).click();
     await page.getByLabel(/^Part of the finished runs/).fill('10');
     await page.getByRole('button', { name: 'Start the spot check' }).click();
     await page.getByText('Spot check of').first().waitFor();
-    expect((await suite.web.coordinator.batch(idOf())).batch).to.deep.include({
+    expect((await suite.web.coordinator.batch(await idOf())).batch).to.deep.include({
       total_jobs: 4,
       parent: { batch_id: audited, relation: 'audit' },
     });
     expect(errors.filter((it) => !it.includes('422') && !it.includes('400'))).to.deep.equal([]);
-    await page.context().close();
   });
 
   it("the coordinator's refusal is shown at the field", async () => {
@@ -149,7 +147,6 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: /^Submit/ }).click();
     await page.getByText('The study was not accepted.').waitFor();
     expect(await page.locator('[data-pointer="/config/simulation/name"] .fault').textContent()).to.not.equal('');
-    await page.context().close();
   });
 
   it('opens a study file, shows it in the form and submits it', async () => {
@@ -170,7 +167,6 @@ describe('web: journeys', () => {
     await page.getByText('The file could not be read.').waitFor();
     await page.getByRole('button', { name: 'Submit 25 runs' }).click();
     await page.getByRole('heading', { name: 'from a file' }).waitFor();
-    await page.context().close();
   });
 
   it('groups failures, filters by group, and keeps the filter over a reload', async () => {
@@ -194,7 +190,6 @@ describe('web: journeys', () => {
     await page.getByText(`${rows} of 200 runs`, { exact: true }).waitFor();
     await page.getByRole('button', { name: /^Message/ }).click();
     await page.getByText(`${counts.Failed} of 200 runs`, { exact: true }).waitFor();
-    await page.context().close();
   });
 
   it('drains a runner with a reason and resumes it', async () => {
@@ -207,7 +202,6 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Resume lab-1' }).click();
     await page.getByText('new disk').waitFor({ state: 'detached' });
     expect((await suite.web.coordinator.runner('lab-1')).accepting_jobs).to.equal(true);
-    await page.context().close();
   });
 
   it('shows the lost slots of a runner as they are reported', async () => {
@@ -247,7 +241,6 @@ describe('web: journeys', () => {
     await page.getByText('of 1', { exact: true }).waitFor();
     expect((await coordinator.runners({})).runners.map((it) => it.id)).to.deep.equal(['lab-1']);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   /** Sends the page a message as if the coordinator had lost `lab-1`. */
@@ -271,7 +264,6 @@ describe('web: journeys', () => {
     await forget.waitFor();
     const note = await forget.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${note}"]`).textContent()).to.equal('Its runs are given to others first.');
-    await page.context().close();
   });
 
   it('does not forget a runner that has returned, and shows the reason', async () => {
@@ -282,7 +274,6 @@ describe('web: journeys', () => {
     await alert.getByText('lab-1 was not forgotten.').waitFor();
     await alert.getByText('only an Offline runner without runs can be forgotten').waitFor();
     expect((await suite.web.coordinator.runner('lab-1')).status).to.not.equal('Offline');
-    await page.context().close();
   });
 
   it('cancels a study after a confirmation', async () => {
@@ -296,7 +287,6 @@ describe('web: journeys', () => {
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText('Cancelled 5').waitFor();
-    await page.context().close();
   });
 
   it('pauses, resumes, extends and reruns a study, and links it with those that came of it', async () => {
@@ -336,7 +326,6 @@ describe('web: journeys', () => {
     const names = await listed.allTextContents();
     expect(names, 'the heading, the study, its rerun and its extension').to.have.length(4);
     expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
-    await page.context().close();
   });
 
   it("a run's states are stepped back and forth", async () => {
@@ -354,7 +343,6 @@ describe('web: journeys', () => {
     expect(await chart.locator('.edge.taken').count()).to.equal(1);
     await page.getByRole('button', { name: 'Back one step' }).click();
     expect(await lit.textContent()).to.equal('Pending');
-    await page.context().close();
   });
 
   it('shows the transitions of one study, with their numbers and the times in states', async () => {
@@ -373,11 +361,10 @@ describe('web: journeys', () => {
     const row = page.getByRole('region', { name: 'States' }).getByRole('row').filter({ hasText: 'Claimed' });
     expect(await row.textContent()).to.include('has taken the run, and has not started it');
     // The choice is in the address, and the whole page is reachable by keys.
-    expect(page.url()).to.include(`study=${batch_id}`);
+    expect(await addressOf(page)).to.include(`study=${batch_id}`);
     await page.getByLabel('Numbers of').focus();
     for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab');
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('opens a recording and steps through it', async () => {
@@ -395,7 +382,6 @@ describe('web: journeys', () => {
       .or(page.getByText(/has no transition for/))
       .first()
       .waitFor();
-    await page.context().close();
   });
 
   it('reads a page again whose requests found no coordinator', async () => {
@@ -407,7 +393,6 @@ describe('web: journeys', () => {
     await page.getByText('The study could not be read.').waitFor();
     isAway = false;
     await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
-    await page.context().close();
   });
 
   it('reconnects by itself and shows the missed changes', async () => {
@@ -418,7 +403,6 @@ describe('web: journeys', () => {
     await page.getByText('Not connected').waitFor();
     await page.getByText('Live').waitFor();
     await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
-    await page.context().close();
   });
 
   it('downloads the table of runs in each format', async () => {
@@ -439,7 +423,6 @@ describe('web: journeys', () => {
       const rows = await READERS[format]!(content);
       expect(rows, format).to.deep.equal(expected);
     }
-    await page.context().close();
   });
 
   it('saves the report of a study as one file that loads nothing', async () => {
@@ -464,7 +447,6 @@ describe('web: journeys', () => {
     const isCut = await reader.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
     expect(isCut, 'the page is wider than the window').to.equal(false);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 });
 

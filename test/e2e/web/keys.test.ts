@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { descent, descentStudy } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 describe('web: keys and comparison', function () {
@@ -54,7 +55,7 @@ describe('web: keys and comparison', function () {
     await row.waitFor();
     expect(await row.textContent()).to.match(/0 of \d+1 \[1 to 1\]/);
     await page.getByText('/simulation/version').waitFor();
-    expect(page.url()).to.include(`with=${newer}`);
+    expect(await addressOf(page)).to.include(`with=${newer}`);
     const same = page.getByRole('row').filter({ hasText: 'peak_heat_rate' });
     expect(await same.textContent()).to.match(/(\d+) of \1/);
     // Each output on a card over one axis, its change below, and the verdicts of both.
@@ -87,7 +88,6 @@ describe('web: keys and comparison', function () {
     await page.getByRole('checkbox', { name: 'miss_distance' }).uncheck();
     await change.waitFor({ state: 'detached' });
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('Ctrl K finds studies, runs of the study, runners and pages', async () => {
@@ -115,7 +115,6 @@ describe('web: keys and comparison', function () {
     await page.getByRole('option', { name: /^lab-1/ }).click();
     await page.getByRole('heading', { name: 'lab-1' }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('f, j, k, [ ] and ? work outside of fields, and not inside', async () => {
@@ -139,6 +138,5 @@ describe('web: keys and comparison', function () {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
-    await page.context().close();
   });
 });

@@ -59,7 +59,6 @@ describe('web: the notification at the end of a study', () => {
     await page.waitForTimeout(300);
     expect(await shown(page), 'a study that had ended before').to.deep.equal([]);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('brings the page to the front when it is clicked', async () => {
@@ -70,7 +69,6 @@ describe('web: the notification at the end of a study', () => {
     await page.evaluate('window.focused = 0; window.focus = () => (window.focused += 1)');
     await page.evaluate('window.made.dispatchEvent(new Event("click"))');
     expect(await page.evaluate('window.focused')).to.equal(1);
-    await page.context().close();
   });
 
   it('is not shown on a page that is seen', async () => {
@@ -78,7 +76,6 @@ describe('web: the notification at the end of a study', () => {
     await suite.web.coordinator.resumeBatch(batch);
     await ended(page);
     expect(await shown(page)).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('is not shown without the permission, which a button asks for', async () => {
@@ -93,6 +90,5 @@ describe('web: the notification at the end of a study', () => {
     await suite.web.coordinator.resumeBatch(batch);
     await ended(page);
     expect(await shown(page)).to.deep.equal([]);
-    await page.context().close();
   });
 });

@@ -92,7 +92,6 @@ describe('web: pages', () => {
       // The refused filter is an answer of the coordinator.
       expect(errors.filter((it) => !it.includes('400'))).to.deep.equal([]);
       expect(foreign).to.deep.equal([]);
-      await page.context().close();
     });
 
     it(`have dialogs that are accessible and not clipped: ${look}`, async () => {
@@ -135,7 +134,6 @@ describe('web: pages', () => {
       await dialog.waitFor();
       await requireClean(page, 'the question before a drain');
       expect(errors).to.deep.equal([]);
-      await page.context().close();
     });
   }
 
@@ -151,7 +149,6 @@ describe('web: pages', () => {
     expect(await meant('#/runners', 'th', 'Runner')).to.equal(meaningOf('runner'));
     expect(await meant('#/submit', '.panel h2', 'Requirements')).to.equal(meaningOf('requirement'));
     expect(await meant('#/submit', '.panel h2', 'Preview')).to.equal(null);
-    await page.context().close();
   });
 
   it('have tables that fit a phone, but for the statistics of all outputs', async () => {
@@ -168,7 +165,6 @@ describe('web: pages', () => {
     // A statechart keeps a size that can be read.
     const allowed = /: (Statistics of the outputs|Statechart of .*, scrollable)$/;
     expect(wide.filter((it) => !allowed.test(it))).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('show the API without requests to other hosts', async () => {
@@ -177,7 +173,6 @@ describe('web: pages', () => {
     await page.getByText('Submit a study').first().waitFor();
     expect(errors).to.deep.equal([]);
     expect(foreign).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('have a policy that blocks inline scripts', async () => {

@@ -120,6 +120,5 @@ describe('web: plots', () => {
     const heights = line.filter((it) => it !== null).map((it) => valueAt(vertical, it));
     expect(Math.min(...heights)).to.be.closeTo(0, 0.03);
     expect(Math.max(...heights)).to.be.closeTo(1, 0.03);
-    await page.context().close();
   });
 });

@@ -62,7 +62,6 @@ describe('web: pool', () => {
       .first()
       .waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('refuses the attempts of too many runners at once', async () => {
@@ -111,6 +110,5 @@ describe('web: pool with counted resources', () => {
     await page.getByRole('link', { name: 'with licences' }).first().click();
     await page.waitForURL(`**/#/batches/${id}*`);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 });

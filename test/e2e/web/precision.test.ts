@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { BatchSubmission } from '../../../src/contract/types.ts';
 import { descentStudy } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const PRECISION = [
@@ -49,7 +50,6 @@ describe('web: precision', () => {
     }
     expect(await panel.getByText(/approximate/).count()).to.equal(0);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('the panel says why a study that has ended did not stop, and which interval is approximate', async () => {
@@ -65,7 +65,6 @@ describe('web: precision', () => {
       390,
     );
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('the form takes replicates, bounds and a target, shows the faults at their fields, and submits them', async () => {
@@ -92,7 +91,7 @@ describe('web: precision', () => {
     await submit.click();
     await page.getByRole('heading', { name: 'precise by form' }).waitFor();
     await panelOf(page).waitFor();
-    const batchId = /batches\/([^?/]+)/.exec(page.url())![1]!;
+    const batchId = /batches\/([^?/]+)/.exec(await addressOf(page))![1]!;
     const { policy, config } = await suite.web.coordinator.submission(batchId);
     expect(policy!.precision).to.deep.equal([
       { output: 'miss_distance', quantity: 'mean', half_width: 20, bounds: [0, 200] },
@@ -100,6 +99,5 @@ describe('web: precision', () => {
     expect(config.monte_carlo).to.include({ runs: 800, replicates: 100 });
     // The browser reports the refusal of 10 replicates as an error of its own.
     expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
-    await page.context().close();
   });
 });

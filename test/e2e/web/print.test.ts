@@ -92,7 +92,6 @@ describe('web: print', () => {
     for (const control of ['Extend', 'Study file', 'Search', 'Spot check', 'Rerun failed'])
       expect(flat).not.to.include(control);
     expect(overprinted(words)).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('has the runs on the screen and the comparison, none of their words over another', async () => {
@@ -101,13 +100,13 @@ describe('web: print', () => {
     const table = await printed(runs, 'runs');
     expect(table.text).to.match(/#0\s+\S*Completed|#0\s+\S*Failed/);
     expect(overprinted(table.words)).to.deep.equal([]);
-    await runs.context().close();
+    await runs.close();
     const compared = await opened(`batches/${batchId}/compare?with=${rerunId}`);
     await compared.getByText(/^Configuration: /).waitFor();
     const comparison = await printed(compared, 'compare');
     expect(comparison.text).to.include('Runs in both');
     expect(overprinted(comparison.words)).to.deep.equal([]);
-    await compared.context().close();
+    await compared.close();
   });
 
   it('is dark on light', async () => {
@@ -119,6 +118,5 @@ describe('web: print', () => {
       "[getComputedStyle(document.querySelector('h1')).color, getComputedStyle(document.querySelector('.panel')).backgroundColor]",
     );
     expect([text, paper]).to.deep.equal(['rgb(24, 32, 43)', 'rgb(255, 255, 255)']);
-    await page.context().close();
   });
 });

@@ -68,7 +68,6 @@ describe('web: the probability of a rare violation', () => {
     await panel.getByText(/^Proposal: \d+ components?/).click();
     expect(await panel.getByRole('row').count()).to.be.greaterThan(1);
     expect([errors, foreign]).to.deep.equal([[], []]);
-    await page.context().close();
   });
 
   it('follows the search while its runs are held', async () => {
@@ -87,7 +86,6 @@ describe('web: the probability of a rare violation', () => {
     await coordinator.resumeBatch(batch);
     await panel.getByText('Ended: confirmed.', { exact: true }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('answers two studies together on the page of each, and follows the open study', async () => {
@@ -112,7 +110,6 @@ describe('web: the probability of a rare violation', () => {
     await panel.getByText('Study 2, this one').waitFor();
     expect(await panel.getByText(/By both studies/).textContent()).to.equal(sentence);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   /** Asks for more runs in the panel, after the text of the question has been compared. */
@@ -145,7 +142,6 @@ describe('web: the probability of a rare violation', () => {
     expect(await panel.getByText('The study was not extended.').count()).to.equal(0);
     expect((await suite.web.coordinator.batch(batch)).batch.total_jobs).to.equal(runs + 300);
     expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('extends a search that reached no violation together with the study that was submitted with it', async () => {
@@ -172,7 +168,6 @@ describe('web: the probability of a rare violation', () => {
     const budgets = [(await coordinator.batch(first!)).batch.budget, (await coordinator.batch(second!)).batch.budget];
     expect(budgets).to.deep.equal([1450, 1550]);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('shows the further draws of an extension that is over before the page receives a word of it', async () => {
@@ -200,7 +195,6 @@ describe('web: the probability of a rare violation', () => {
     reconnect();
     await panel.getByRole('img', { name: /over 300 confirming runs/ }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('says why there is no estimate, and what the plain runs exclude', async () => {
@@ -217,7 +211,6 @@ describe('web: the probability of a rare violation', () => {
     expect(await panel.getByText(/^(Search|Tune|Confirm)[,:]/).count()).to.equal(0);
     expect(await panel.getByRole('button', { name: 'Extend' }).count(), 'an end that is final').to.equal(0);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('says that the answer could not be computed, and keeps the rest of the page', async () => {
@@ -238,6 +231,5 @@ describe('web: the probability of a rare violation', () => {
     await page.goto(`${suite.web.url}/#/batches/${batch}`);
     await page.getByText('The probability could not be computed.').waitFor();
     await page.getByText('Rounds', { exact: true }).waitFor();
-    await page.context().close();
   });
 });

@@ -8,6 +8,7 @@ import { packageRoot } from '../../../src/base/package.ts';
 import type { BatchSubmission, Uuid } from '../../../src/contract/types.ts';
 import { adaptiveStudy } from '../../support/rounds.ts';
 import { scriptedRunner, type ScriptedRunner } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 const LOOK_MS = 30;
@@ -81,7 +82,6 @@ describe('web: rounds of an adaptive study', () => {
     await page.getByText('3 rounds, all ended').waitFor();
     await page.getByTitle('Round 2, round-2: 1 Completed').waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('a band shows the runs of its round, with the columns round and draw', async () => {
@@ -107,7 +107,6 @@ describe('web: rounds of an adaptive study', () => {
       ['1', '8'],
     ]);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('lists the rounds in pages, the latest first, and shares bands among more rounds than the bar shows', async () => {
@@ -120,7 +119,7 @@ describe('web: rounds of an adaptive study', () => {
     expect([(await listed()).length, (await listed())[0]]).to.deep.equal([50, '499']);
     await page.getByRole('button', { name: 'Earlier' }).click();
     await page.getByRole('link', { name: '449', exact: true }).waitFor();
-    expect(page.url()).to.include('page=9');
+    expect(await addressOf(page)).to.include('page=9');
     await page.getByRole('link', { name: /^Rounds 496 to 499: .*show these runs$/ }).waitFor();
     const drawn = await bands(page);
     expect([drawn.length, drawn[0]]).to.deep.equal([125, 'Rounds 0 to 3: 4 Pending']);
@@ -128,7 +127,6 @@ describe('web: rounds of an adaptive study', () => {
     await coordinator.appendRound(batch, { round: 500, rows: rowsOf(2) });
     await page.getByRole('link', { name: /^Rounds 500 to 503: 2 Pending|^Round 500: 2 Pending/ }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('is listed as waiting since when, with its budget, and ends when it is closed', async () => {
@@ -149,7 +147,6 @@ describe('web: rounds of an adaptive study', () => {
     await page.locator('.title').getByText('Completed').waitFor();
     expect((await coordinator.batch(batch)).batch.closed).to.equal(true);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('the values of runs that are appended reach the plots, and chosen runs have no intervals', async () => {
@@ -168,7 +165,6 @@ describe('web: rounds of an adaptive study', () => {
       .waitFor();
     expect(await page.locator('.interval').allTextContents()).to.deep.equal([]);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('is submitted with the form, with a chosen parameter inside its bounds', async () => {
@@ -189,13 +185,12 @@ describe('web: rounds of an adaptive study', () => {
     await page.getByLabel(/^Sampling/).selectOption('adaptive');
     await page.getByRole('button', { name: 'Submit up to 100 runs' }).click();
     await page.getByText('Waiting for rows', { exact: true }).first().waitFor();
-    const [, , id] = new URL(page.url()).hash.split('/');
+    const [, , id] = new URL(await addressOf(page)).hash.split('/');
     const { config } = await suite.web.coordinator.submission(id!);
     expect([config.adaptive, config.dispersions['parameter_1']!.distribution]).to.deep.equal([
       { algorithm: 'external' },
       { type: 'chosen', lower: 0.1, upper: 0.4 },
     ]);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 });

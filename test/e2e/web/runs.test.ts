@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { tsImport } from 'tsx/esm/api';
 import type { Page } from 'playwright-core';
 import { descent, descentStudy } from '../../support/web-server.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 interface Filters {
@@ -84,7 +85,6 @@ describe('web: table of runs', () => {
     const box = (await page.getByRole('columnheader', { name: /^touchdown_speed/ }).boundingBox())!;
     expect(box.x + box.width, 'on a phone').to.be.at.most(390);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('filters by the filter language, in the address, and says what it does not understand', async () => {
@@ -94,7 +94,7 @@ describe('web: table of runs', () => {
     await filter.press('Enter');
     await page.getByText(/^\d+ of 400 runs$/).waitFor();
     expect((await column(page, 'gust_speed')).every((it) => it > 15)).to.equal(true);
-    expect(page.url()).to.include('where=gust_speed');
+    expect(await addressOf(page)).to.include('where=gust_speed');
     const count = await page.getByText(/^\d+ of 400 runs$/).textContent();
     await page.reload();
     await page.getByText(count!, { exact: true }).waitFor();
@@ -104,7 +104,6 @@ describe('web: table of runs', () => {
     await filter.fill('');
     await page.getByText('400 runs', { exact: true }).waitFor();
     expect(errors.filter((it) => !it.includes('400'))).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('sorts by any column and keeps the chosen columns in the address', async () => {
@@ -116,8 +115,7 @@ describe('web: table of runs', () => {
     await page.getByText(/^Columns \(4\)/).click();
     await page.getByRole('checkbox', { name: 'vehicle_mass' }).check();
     await page.getByRole('columnheader', { name: /vehicle_mass/ }).waitFor();
-    expect(decodeURIComponent(page.url())).to.include('columns=p.a_7,o.miss_distance,p.vehicle_mass');
-    await page.context().close();
+    expect(decodeURIComponent(await addressOf(page))).to.include('columns=p.a_7,o.miss_distance,p.vehicle_mass');
   });
 
   it('a drag across the histogram of a header selects a range', async () => {
@@ -128,10 +126,9 @@ describe('web: table of runs', () => {
     await page.mouse.move(box.x + box.width * 0.9, box.y + 10, { steps: 5 });
     await page.mouse.up();
     await page.getByText(/^\d+ of 400 runs$/).waitFor();
-    const [, from, to] = /select=p\.entry_speed:([\d.]+)\.\.([\d.]+)/.exec(decodeURIComponent(page.url()))!;
+    const [, from, to] = /select=p\.entry_speed:([\d.]+)\.\.([\d.]+)/.exec(decodeURIComponent(await addressOf(page)))!;
     const values = await column(page, 'entry_speed');
     expect(values.every((it) => it >= Number(from) - 0.1 && it <= Number(to) + 0.1)).to.equal(true);
-    await page.context().close();
   });
 
   it('several runs are compared, downloaded and run again', async () => {
@@ -149,10 +146,9 @@ describe('web: table of runs', () => {
     expect(Buffer.concat(chunks).toString().trim().split('\n').length, 'a header and three runs').to.equal(4);
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.getByText('Reruns').waitFor();
-    const made = /batches\/([^/?]+)/.exec(page.url())![1]!;
+    const made = /batches\/([^/?]+)/.exec(await addressOf(page))![1]!;
     expect((await suite.web.coordinator.batch(made)).batch.total_jobs).to.equal(3);
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 
   it('further rows are read as the viewer scrolls', async () => {
@@ -162,6 +158,5 @@ describe('web: table of runs', () => {
     await page.waitForTimeout(500);
     await page.locator('.grid').evaluate((it) => (it.scrollTop = it.scrollHeight));
     await page.getByRole('link', { name: '#399', exact: true }).waitFor();
-    await page.context().close();
   });
 });

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { jobId } from '../../../src/domain/ids.ts';
 import { descentStudy, scriptedRunner, type Outcome } from '../../support/web-server.ts';
+import { until } from '../support.ts';
+import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
 describe('web: scenarios', () => {
@@ -195,7 +197,7 @@ describe('web: scenarios', () => {
     }
     await page.getByRole('button', { name: 'Submit 540 runs' }).click();
     await page.getByRole('heading', { name: 'by cells' }).waitFor();
-    const id = /batches\/([0-9a-f-]+)/.exec(page.url())![1]!;
+    const id = /batches\/([0-9a-f-]+)/.exec(await addressOf(page))![1]!;
     const { config, requirements } = await suite.web.coordinator.submission(id);
     expect(config.scenarios).to.deep.equal({
       site: { andoya: { parameter_1: 90 }, esrange: {} },
@@ -214,7 +216,9 @@ describe('web: scenarios', () => {
     await page.getByRole('button', { name: 'YAML' }).click();
     const text = page.getByLabel('Study as YAML');
     await text.click();
-    const written = await text.inputValue();
+    // The text comes with the module that writes it.
+    let written = '';
+    await until(async () => (written = await text.inputValue()).includes('config:'));
     await text.fill(written.replace('config:\n', 'config:\n  scenarios:\n    wind:\n  epistemic:\n    bias: {}\n'));
     await page.getByText('must have axes of levels').waitFor();
     await page.getByText('must have an interval of two numbers').waitFor();

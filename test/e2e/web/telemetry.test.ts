@@ -64,7 +64,6 @@ describe('web: telemetry of an ended run', () => {
     expect(await panel.getByRole('button', { name: 'Read those again' }).count()).to.equal(0);
     await requireClean(page, 'a run with its telemetry');
     expect([errors, foreign]).to.deep.equal([[], []]);
-    await page.context().close();
   });
 
   it('says which runs the band lacks, and where the file is, once the runner is gone', async () => {
@@ -81,6 +80,5 @@ describe('web: telemetry of an ended run', () => {
     await panel.getByText(/^Run 2: .*runner "r1" is gone/).waitFor();
     await panel.getByRole('button', { name: 'Read those again' }).waitFor();
     expect(errors).to.deep.equal([]);
-    await page.context().close();
   });
 });

@@ -95,7 +95,7 @@ describe('web: tokens', function () {
     await page.getByRole('button', { name: 'Forget token' }).click();
     await page.getByText('This coordinator requires a token').waitFor();
     expect(foreign).to.deep.equal([]);
-    await page.context().close();
+    await page.close();
   });
 
   it('reports a refused token and allows another try', async () => {
@@ -107,7 +107,7 @@ describe('web: tokens', function () {
     await page.getByText('This coordinator refused the token').waitFor();
     await enter(page, lookOnly);
     await page.getByRole('link', { name: 'with tokens' }).waitFor();
-    await page.context().close();
+    await page.close();
   });
 
   it('names the missing scope', async () => {
@@ -117,7 +117,7 @@ describe('web: tokens', function () {
     await page.getByRole('button', { name: 'Cancel with tokens' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the study' }).click();
     await page.getByText(/needs the scope `submit`/).waitFor();
-    await page.context().close();
+    await page.close();
   });
 
   it('asks again when the token is revoked while the page is open, and stops retrying', async () => {
@@ -137,7 +137,7 @@ describe('web: tokens', function () {
     expect(opened).to.equal(before);
     await enter(page, lookOnly);
     await page.getByText('Live').waitFor();
-    await page.context().close();
+    await page.close();
   });
 
   it('opens no WebSocket without a token', async () => {

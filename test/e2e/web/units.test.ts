@@ -24,6 +24,5 @@ describe('web: units', () => {
     await page.getByText('from the planned landing point').first().waitFor();
     await page.goto(`${suite.web.url}/#/jobs/${batchId.slice(0, 28)}00000001`);
     await page.getByText('miss_distance [km]').first().waitFor();
-    await page.context().close();
   });
 });
