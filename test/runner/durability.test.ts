@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Level } from 'level';
 import { systemClock } from '../../src/base/clock.ts';
 import { AttemptManager, type AttemptManagerOptions } from '../../src/runner/attempt-manager.ts';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
 import { silentLog } from '../../src/runner/log.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { Waits } from '../../src/runner/waits.ts';
+import { batchesWhile } from '../support/level-batches.ts';
 
 describe('runner: durability', () => {
   let folder: string;
@@ -19,23 +19,14 @@ describe('runner: durability', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('syncs an outcome to the disk, and only an outcome', async () => {
-    const prototype = Level.prototype as unknown as { batch: (...args: unknown[]) => unknown };
-    const original = prototype.batch;
-    const syncs: unknown[] = [];
-    prototype.batch = function (this: unknown, ...args: unknown[]) {
-      syncs.push((args[1] as { sync?: boolean } | undefined)?.sync);
-      return original.apply(this, args);
-    };
-    try {
+    const written = await batchesWhile(async () => {
       const spool = await Spool.open(folder, 'r', { pid: 1, instance: 'i' }, new Waits(systemClock));
       const attempt = { job_id: 'j', attempt: 1, directory: '' };
       await spool.running(attempt);
       await spool.ended(attempt, { type: 'fail', job_id: 'j', attempt: 1, reason: 'exit', error_message: 'no' });
       await spool.close();
-    } finally {
-      prototype.batch = original;
-    }
-    expect(syncs).to.deep.equal([false, true]);
+    });
+    expect(written.map(({ sync }) => sync)).to.deep.equal([false, true]);
   });
 
   it('reports an outcome after it is in the spool', async () => {

@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { Level } from 'level';
 import { ARTIFACT_LIMITS, collectArtifacts } from '../../src/runner/files/artifacts.ts';
 import { LogFile, OutputCapture } from '../../src/runner/attempt/output-capture.ts';
 import { CoordinatorConnection, type ConnectionOptions } from '../../src/runner/connection/coordinator-connection.ts';
@@ -23,6 +22,7 @@ import { Waits } from '../../src/runner/waits.ts';
 import { readRunConfig } from '../../src/runner/local-run.ts';
 import { Spool } from '../../src/runner/spool.ts';
 import { systemClock, sleep } from '../../src/base/clock.ts';
+import { batchesWhile } from '../support/level-batches.ts';
 
 const waits = new Waits(systemClock);
 const open = (root: string, own: { pid: number; instance: string }) => Spool.open(root, 'r', own, waits);
@@ -222,14 +222,7 @@ describe('runner: parts', () => {
   });
 
   it('deletes the records of settled attempts with the next write, or by itself soon', async () => {
-    const prototype = Level.prototype as unknown as { batch: (...args: unknown[]) => unknown };
-    const original = prototype.batch;
-    const groups: string[][] = [];
-    prototype.batch = function (this: unknown, ...args: unknown[]) {
-      groups.push((args[0] as { type: string; key: string }[]).map(({ type, key }) => `${type} ${key}`));
-      return original.apply(this, args);
-    };
-    try {
+    const written = await batchesWhile(async (groups) => {
       const spool = await open(folder, { pid: 1, instance: 'one' });
       await spool.running({ job_id: 'a', attempt: 1, directory: '' });
       spool.settled({ job_id: 'a', attempt: 1 });
@@ -237,10 +230,12 @@ describe('runner: parts', () => {
       spool.settled({ job_id: 'b', attempt: 1 });
       while (groups.length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
       await spool.close();
-    } finally {
-      prototype.batch = original;
-    }
-    expect(groups).to.deep.equal([['put a/1'], ['put b/1', 'del a/1'], ['del b/1']]);
+    });
+    expect(written.map(({ operations }) => operations)).to.deep.equal([
+      ['put a/1'],
+      ['put b/1', 'del a/1'],
+      ['del b/1'],
+    ]);
   });
 
   it('replaces the file of instances atomically, so that a kill during the write loses none', async () => {

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from collections import abc
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
@@ -358,7 +359,7 @@ def _plain(value: Any, where: str) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, Mapping):
+    if isinstance(value, abc.Mapping):
         return {str(key): _plain(item, f"{where}.{key}" if where else str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]

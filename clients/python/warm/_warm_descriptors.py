@@ -31,7 +31,7 @@ class Descriptors:
     def look(self):
         """What has changed since: (opened, changed), each a set of numbers; None for nothing. A replaced descriptor is in both."""
         names = self._names()
-        changed = {fd for fd, file in self.files if _file(fd) != file}
+        changed = self._changed()
         if not changed and names == self.names:
             return None
         now = set(self._open_of(names))
@@ -41,6 +41,19 @@ class Descriptors:
             self._remember()
             return None
         return new | changed & now, changed
+
+    def _changed(self):
+        """The numbers of descriptors that have another file than before, or none. Written out, since it is called after each run."""
+        changed = set()
+        fstat = os.fstat
+        for fd, (device, inode) in self.files:
+            try:
+                it = fstat(fd)
+                if it.st_ino != inode or it.st_dev != device:
+                    changed.add(fd)
+            except OSError:
+                changed.add(fd)
+        return changed
 
     def describe(self, fd):
         """The path of an open descriptor, or its number where the system does not name it."""

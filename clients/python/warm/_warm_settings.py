@@ -34,7 +34,7 @@ def _set_blocking(both):
 
 
 def _limits():
-    return [resource.getrlimit(it) for it in LIMITS]
+    return list(map(resource.getrlimit, LIMITS))
 
 
 def _set_limits(values):

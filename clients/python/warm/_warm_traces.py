@@ -123,12 +123,17 @@ class Traces:
     def enter(self, variables):
         """Sets the variables of a run; returns the environment that it begins with, which `look` gives back to the next one."""
         entered = self.entered
+        data = os.environ._data
         for name, value in variables.items():
             # Most are those of the run before it.
             if entered.get(name) != value:
-                os.environ[name] = entered[name] = value
+                entered[name] = value
+                key = os.fsencode(name)
+                # As `os.environ[name] = value`.
+                data[key] = value = os.fsencode(value)
+                os.putenv(key, value)
         self.settings.begin()
-        return dict(os.environ._data)
+        return data.copy()
 
     def look(self, environment):
         """`environment`: as `enter` returned it. Returns what the run has left."""

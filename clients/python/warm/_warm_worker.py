@@ -48,6 +48,9 @@ MOST_GROWTH_BYTES = 256 << 20
 MOST_GROWTH_SHARE = 0.25
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STREAMS = {"stdout": 1, "stderr": 2}
+# The functions of the module `json` choose them anew in each call.
+_decode = json.JSONDecoder().decode
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def serve(server, order):
@@ -131,11 +134,14 @@ class Worker:
             self.runs += 1
             found = self._look(before, environment)
             watch.end()
-            if not self._is_connected():
+            # The descriptors of the process were compared, and its own are among them.
+            if found.left and not self._is_connected():
                 _say("the run closed or replaced a connection of its process to the runner, such as with os.closerange")
                 os._exit(1)
-            if not all(os.get_blocking(fd) for fd, _ in self.own):
-                found.left.append("changed the blocking mode of a connection of its process to the runner")
+            for fd, _ in self.own:
+                if not os.get_blocking(fd):
+                    found.left.append("changed the blocking mode of a connection of its process to the runner")
+                    break
             ms = round((time.perf_counter() - began) * 1000, 3)
             last = bool(found.left) or self.runs >= MOST_RUNS or self._has_grown()
             self._mark(order["id"])
@@ -189,7 +195,7 @@ class Worker:
                 raise EOFError
             *lines, self.buffer = (self.buffer + data).split(b"\n")
             for line in lines:
-                order = json.loads(line)
+                order = _decode(line.decode())
                 self.orders[order["id"]] = order
         for other in [it for it in self.orders if it < number]:
             del self.orders[other]
@@ -200,7 +206,7 @@ class Worker:
             _write(end, b"\0%s %d\n" % (self.token, number))
 
     def _send(self, **message):
-        _write(self.channel, json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        _write(self.channel, _encode(message).encode() + b"\n")
 
     def _has_grown(self):
         """Whether more memory is in use than after the first run, which imports what it needs: what runs have left adds up."""

@@ -8,7 +8,10 @@ import type { Remains, Slot, SlotRequest, Slots } from './slots.ts';
 
 /** Runs that would execute within this time are started ahead; within a twentieth of their time limit if that is less. */
 const AHEAD_MS = 800;
-const MOST_AHEAD = 80;
+const MOST_AHEAD = 256;
+/** The same for all lanes together, where that is more than `AHEAD_AT_LEAST` each: every run has a port for its telemetry. */
+const MOST_AHEAD_IN_ALL = 512;
+const AHEAD_AT_LEAST = 80;
 /** A run of this length waits for its own slot. */
 const LONG_MS = 100;
 /** A lane that has had its slot for this long gives it to others that wait for one. */
@@ -53,12 +56,14 @@ interface Kind {
 export class Lanes {
   readonly #slots: Slots;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #mostAhead: number;
   readonly #kinds = new Map<string, Kind>();
   #lastNumber = 0;
 
   constructor(slots: Slots, clock: Pick<Clock, 'monotonicMs'>) {
     this.#slots = slots;
     this.#clock = clock;
+    this.#mostAhead = Math.max(AHEAD_AT_LEAST, Math.min(MOST_AHEAD, Math.floor(MOST_AHEAD_IN_ALL / slots.count)));
   }
 
   /** How many runs wait for a place in a lane. */
@@ -82,7 +87,7 @@ export class Lanes {
   /** How many runs a lane may have: one until it is known how long they take, and while they are long. */
   #depth({ meanMs, aheadMs }: Kind): number {
     if (meanMs === undefined || meanMs > Math.min(LONG_MS, aheadMs)) return 1;
-    return Math.min(MOST_AHEAD, 1 + Math.ceil(aheadMs / Math.max(meanMs, 0.1)));
+    return Math.min(this.#mostAhead, 1 + Math.ceil(aheadMs / Math.max(meanMs, 0.1)));
   }
 
   #serve(key: string, kind: Kind): void {

@@ -80,6 +80,11 @@ export class Slots {
     );
   }
 
+  /** How many there are, with those that are lost. */
+  get count(): number {
+    return this.#options.slots;
+  }
+
   /** How many runs wait for a slot. */
   get waiting(): number {
     return this.#waiting.length;

@@ -1,4 +1,5 @@
 /** Chooses how the runs of each engine are started, and keeps the warm interpreters. The only place of this choice. */
+import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { settlesWithin } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -37,14 +38,16 @@ export interface LaunchersOptions {
 
 type Environment = Readonly<Record<string, string>>;
 
-const texts = new WeakMap<Environment, string>();
+const digests = new WeakMap<Environment, string>();
 
 /** Equal for equal environments. Made once for each object: the runs of a study have the same one. */
-function textOf(env: Environment): string {
-  const known = texts.get(env);
-  const text = known ?? JSON.stringify(Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  if (known === undefined) texts.set(env, text);
-  return text;
+function digestOf(env: Environment): string {
+  const known = digests.get(env);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const digest = createHash('sha256').update(text).digest('hex');
+  digests.set(env, digest);
+  return digest;
 }
 
 /** The part of `Launchers` that an attempt uses. */
@@ -113,7 +116,7 @@ export class Launchers {
   /** The launcher of the engine's runs with this environment: the inherited one and the study's. */
   of(engine: Engine, env: Environment): Launcher {
     if (!this.#isWarm(engine)) return this.#cold;
-    const key = JSON.stringify([engine.name, textOf(env)]);
+    const key = `${digestOf(env)} ${engine.name}`;
     const known = this.#warm.get(key);
     const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env) };
     this.#warm.delete(key);

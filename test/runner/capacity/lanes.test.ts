@@ -48,18 +48,22 @@ describe('runner/capacity/lanes', () => {
     expect(lab.lanes.waiting).to.equal(8);
   });
 
-  const depths: [what: string, ms: number, timeLimitMs: number, started: number][] = [
-    ['of a millisecond: as many as fit into 800 ms, at most 80', 1, 0, 80],
+  const depths: [what: string, ms: number, timeLimitMs: number, started: number, slots?: number][] = [
+    ['of a millisecond: as many as fit into 800 ms, at most 256', 1, 0, 256],
+    ['of a millisecond on 4 slots: at most 512 in all', 1, 0, 128, 4],
+    ['of a millisecond on 64 slots: at most 80 for each', 1, 0, 80, 64],
     ['of 20 ms: as many as fit into 800 ms', 20, 0, 41],
     ['of a millisecond with a time limit of 1 s: as many as fit into a twentieth of it', 1, 1000, 51],
     ['of a tenth of a second: as many as fit', 100, 0, 9],
     ['longer than a tenth of a second: one', 101, 0, 1],
     ['longer than a twentieth of their time limit: one', 60, 1000, 1],
   ];
-  for (const [what, ms, timeLimitMs, started] of depths) {
+  for (const [what, ms, timeLimitMs, started, slots = 1] of depths) {
     it(`starts runs ahead ${what}`, async () => {
-      const lab = new Lab(1);
-      await lab.ask('a', 200, timeLimitMs);
+      const lab = new Lab(slots);
+      // Other slots are taken by runs that share nothing.
+      for (let taken = 1; taken < slots; taken += 1) await lab.slots.take(REQUEST);
+      await lab.ask('a', 300, timeLimitMs);
       expect(lab.started).to.have.length(1);
       await lab.end(ms);
       expect(lab.started).to.have.length(started);

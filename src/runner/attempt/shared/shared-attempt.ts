@@ -54,7 +54,7 @@ export class SharedAttempt implements Execution {
   readonly #output: SharedOutput;
   readonly #telemetry: RunTelemetry;
   readonly #histories: HistoryCollector | undefined;
-  readonly #cancelled = new AbortController();
+  #isCancelled = false;
   #survivors: readonly ProcessInfo[] = [];
   /** Set from its beginning to its end. */
   #pid: number | undefined;
@@ -115,7 +115,7 @@ export class SharedAttempt implements Execution {
           ? await this.#execute(calls)
           : { type: 'fail', reason: 'invalid', error_message: invalid };
     } catch (error) {
-      this.#cancelled.abort();
+      this.#cancel();
       if (isDiskFull(error)) end = infrastructure(`the disk of ${this.#plan.directory} is full`);
       else if (error instanceof DeadlineError) end = infrastructure(`the machine does not answer: ${error.message}`);
       else end = infrastructure(`the runner could not execute the run: ${oneLine(error)}`);
@@ -150,7 +150,7 @@ export class SharedAttempt implements Execution {
         scope: this.#scope,
         // The time limit counts from the start that was reported.
         patienceMs: timeoutSecs > 0 ? Math.min(PATIENCE_MS, (timeoutSecs * 1000) / 10) : PATIENCE_MS,
-        cancelled: this.#cancelled.signal,
+        isCancelled: this.#isCancelled,
         begun: (pid, sinceMs) => {
           this.#begin(pid, sinceMs);
           recording.begin(pid);
@@ -173,7 +173,7 @@ export class SharedAttempt implements Execution {
     this.#pid = pid;
     this.#sinceMs = sinceMs;
     this.#actor.send({ type: 'LAUNCHED', pid });
-    if (this.#cancelled.signal.aborted) this.#scope.kill();
+    if (this.#isCancelled) this.#scope.kill();
     if (timeoutSecs > 0) this.#endTimeLimit = clock.after(timeoutSecs * 1000, () => this.#kill({ type: 'timeout' }));
   }
 
@@ -189,7 +189,7 @@ export class SharedAttempt implements Execution {
         cancel = clock.after(RECORDED_MS, () => {
           const recording = launched?.(pid, this.#scope.leaderStart) ?? Promise.resolve();
           recorded = this.#waits.within(LAUNCHED_MS, 'recording its process', recording);
-          recorded.catch(() => this.#cancelled.abort());
+          recorded.catch(() => this.#cancel());
         });
       },
       end: async () => {
@@ -279,6 +279,11 @@ export class SharedAttempt implements Execution {
     }
   }
 
+  #cancel(): void {
+    this.#isCancelled = true;
+    if (this.#run !== undefined) this.#pool.cancel(this.#run);
+  }
+
   #kill(cause: KillCause): void {
     if (!this.#actor.send({ type: 'KILL', cause })) return;
     if (this.#pid !== undefined) {
@@ -287,7 +292,7 @@ export class SharedAttempt implements Execution {
         if (this.#run !== undefined) this.#pool.giveUp(this.#run);
       });
     }
-    this.#cancelled.abort();
+    this.#cancel();
   }
 }
 

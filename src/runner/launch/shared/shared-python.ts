@@ -14,7 +14,7 @@ import { Worker, type WorkerCalls } from './worker.ts';
 
 /** A worker has runs for about this time, so that it never waits for the runner. */
 const FED_MS = 400;
-const MOST_FED = 80;
+const MOST_FED = 256;
 /** Runs after a run that takes longer are given to others. */
 const LONG_RUN_MS = 100;
 /** A worker without runs is ended after this time. */
@@ -81,11 +81,17 @@ export class SharedPython {
       const pending: Run = Object.assign(run, { sinceMs: this.#options.clock.monotonicMs(), end });
       this.#lanes.set(run.lane, (this.#lanes.get(run.lane) ?? 0) + 1);
       this.#pending.push(pending);
-      run.cancelled.addEventListener('abort', () => this.#cancel(pending), { once: true });
-      // A signal that was given before makes no event.
-      if (run.cancelled.aborted) this.#cancel(pending);
+      if (run.isCancelled) this.cancel(pending);
       this.#pumpSoon();
     });
+  }
+
+  /** The run is not wanted any more. If it executes, its scope ends it with its worker. */
+  cancel(run: SharedRun): void {
+    const pooled = run as Run;
+    for (const it of this.#workers) if (it.worker.has(pooled)) this.#takeBack(it);
+    if (this.#remove(pooled)) this.#conclude(pooled, { type: 'signal', signal: 'SIGKILL' });
+    this.#pumpSoon();
   }
 
   /** The process of the run survives SIGKILL: its end is not waited for. */
@@ -182,13 +188,6 @@ export class SharedPython {
     const at = this.#pending.indexOf(run);
     if (at >= 0) this.#pending.splice(at, 1);
     return at >= 0;
-  }
-
-  /** A run that executes is ended with its worker, by its scope. */
-  #cancel(run: Run): void {
-    for (const it of this.#workers) if (it.worker.has(run)) this.#takeBack(it);
-    if (this.#remove(run)) this.#conclude(run, { type: 'signal', signal: 'SIGKILL' });
-    this.#pumpSoon();
   }
 
   /** The end of a run that no worker has. */

@@ -59,12 +59,14 @@ export interface WorkerCalls<Run> {
 /** Longest time for the last messages and the output of a worker that has ended, and of all that it has left. */
 const LAST_MS = 10_000;
 /** How long the messages of a worker that has more runs are collected: the outcomes of a group share their writes and requests. */
-const READ_MS = 50;
+const READ_MS = 100;
 /** The same after output: a run that prints more than its connection holds waits for the runner. */
 const READ_OUTPUT_MS = 8;
 /** The share of the time that its further runs take, so that it never waits for the runner. */
-const READ_SHARE = 0.25;
-/** The weight of the latest run in the mean. */
+const READ_SHARE = 0.5;
+/** The messages that its connection holds while nothing is read. */
+const HELD = process.platform === 'linux' ? { count: 100, bytes: 48 << 10 } : { count: 40, bytes: 6 << 10 };
+/** The weight of the latest run in the means. */
 const WEIGHT = 0.1;
 const MOST_LINE_BYTES = 1 << 20;
 
@@ -91,6 +93,8 @@ export class Worker<Run> {
   #hasPrinted = false;
   /** Mean duration of its runs, in milliseconds. */
   #meanMs: number | undefined;
+  /** Mean length of its messages. */
+  #meanBytes = 0;
   /** It has said that it executes no further run. */
   #isEnding = false;
   #isRetired = false;
@@ -189,8 +193,9 @@ export class Worker<Run> {
       for (const it of [this.#messages, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
       const mostMs = this.#hasPrinted ? READ_OUTPUT_MS : READ_MS;
       this.#hasPrinted = false;
-      const aheadMs = (this.#given.length - 1) * (this.#meanMs ?? 0);
-      this.#clock.after(Math.min(mostMs, aheadMs * READ_SHARE), () => {
+      const held = Math.min(HELD.count, HELD.bytes / Math.max(1, this.#meanBytes));
+      const runs = Math.min(held, (this.#given.length - 1) * READ_SHARE);
+      this.#clock.after(Math.min(mostMs, runs * (this.#meanMs ?? 0)), () => {
         this.#isPaused = false;
         this.#resume();
       });
@@ -224,6 +229,7 @@ export class Worker<Run> {
     if (given?.id !== message.id)
       return this.#refuse('its process sent a message about a run that it does not execute');
     given.end = message;
+    this.#meanBytes += (this.#meanBytes === 0 ? 1 : WEIGHT) * (line.length - this.#meanBytes);
     if ('ms' in message)
       this.#meanMs = (this.#meanMs ?? message.ms) + WEIGHT * (message.ms - (this.#meanMs ?? message.ms));
     if (!('last' in message) || !message.last) return;

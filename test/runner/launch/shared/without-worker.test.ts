@@ -14,7 +14,7 @@ describe('runner/launch/shared: without a worker', () => {
     lane,
     scope: { ofWorker: () => ({}) } as never,
     patienceMs: 60_000,
-    cancelled: new AbortController().signal,
+    isCancelled: false,
     begun: () => expect.fail('no worker has begun it'),
     output: () => {},
   });

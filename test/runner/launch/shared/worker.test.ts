@@ -9,11 +9,14 @@ import { Worker, type WorkerProcess } from '../../../../src/runner/launch/shared
 import type { ProcessScope } from '../../../../src/runner/processes/process-scope.ts';
 
 const TOKEN = '0f0f0f0f-0000-4000-8000-000000000000';
+/** The times that were waited for, in milliseconds. */
+const waits: number[] = [];
 /** Time passes a thousand times faster. */
 const clock = {
   monotonicMs: () => performance.now(),
   soon: (call: () => void) => void setImmediate(call),
   after: (ms: number, call: () => void) => {
+    waits.push(ms);
     const timer = setTimeout(call, ms / 1000);
     return () => clearTimeout(timer);
   },
@@ -336,6 +339,26 @@ describe('runner/launch/shared/worker', () => {
     expect([await heldAt(1), await heldAt(2), await heldAt(3)]).to.deep.equal([1, 1, 0]);
     await stage.die();
   });
+
+  const collected: [what: string, outputs: number, ms: number, leastMs: number, mostMs: number][] = [
+    ['100 ms, of runs of a millisecond', 0, 1, 35, 100],
+    ['half of the time that the further runs take', 0, 0.1, 3.5, 10.1],
+    ['as long as the connection holds them, of large ones', 4096, 1, 1, 12],
+  ];
+  for (const [what, outputs, ms, leastMs, mostMs] of collected) {
+    it(`collects messages for ${what}`, async () => {
+      const stage = new Stage();
+      const order = { env: {}, seed: 1, config: '', on_demand: false };
+      stage.worker.give(Array.from({ length: 200 }, (_, index) => ({ run: `more ${String(index)}`, order })));
+      waits.length = 0;
+      stage.begin();
+      stage.message(1, { ms, outputs: 'x'.repeat(outputs) });
+      stage.marks(1);
+      while (waits.length === 0) await turn();
+      expect(waits[0]).to.be.within(leastMs, mostMs);
+      await stage.die();
+    });
+  }
 
   it('gives each run the output between its marks', async () => {
     const stage = new Stage();
