@@ -138,10 +138,14 @@ def linkedLog():
 
 
 def daemon():
-    script = 'sleep 300 & echo "[$!]" > %s' % os.path.join(OUT, "pids.json")
+    path = os.path.join(OUT, "pids.json")
+    script = 'sleep 300 & echo "[$!]" > %s.part; mv %s.part %s' % (path, path, path)
     devnull = subprocess.DEVNULL
     env = dict(os.environ) if "KEEP_ENV" in os.environ else {}
     subprocess.Popen(["/bin/sh", "-c", script], start_new_session=True, stdin=devnull, stdout=devnull, stderr=devnull, env=env)
+    # The run ends, and all its processes with it, once the daemon is known.
+    while not os.path.exists(path):
+        time.sleep(0.005)
 
 
 def forks():
