@@ -113,29 +113,27 @@ function suiteOf(current: () => WebServer | undefined): WebSuite {
     if (browser === undefined) return this.skip();
     shared = new SharedContext(browser);
   });
-  /** The pages of the current test, which close with it. */
   const opened: WatchedPage[] = [];
-  let isTest = false;
+  /** Where the pages of the current test begin, which close with it. */
+  let ofTest = 0;
   beforeEach(() => {
-    isTest = true;
+    ofTest = opened.length;
   });
   afterEach(async function () {
-    isTest = false;
-    for (const it of opened.splice(0)) {
-      if (it.page.isClosed()) continue;
-      if (this.currentTest?.state === 'failed') process.stderr.write(`${await shownOn(it)}\n`);
-      await it.page.close();
-    }
+    if (this.currentTest?.state === 'failed')
+      for (const it of opened) if (!it.page.isClosed()) process.stderr.write(`${await shownOn(it)}\n`);
+    for (const { page: own } of opened.splice(ofTest)) await own.close();
   });
   after(() => browser?.close());
   const web = (): WebServer => present(current());
-  const page = async ({ viewport, ...others }: BrowserContextOptions = {}): Promise<WatchedPage> => {
+  const page = async (options: BrowserContextOptions = {}): Promise<WatchedPage> => {
     const { url } = web();
+    const { viewport, ...others } = options;
     const isPlain = Object.keys(others).length === 0 && viewport !== null;
     const watched =
       (isPlain ? await present(shared).page(url, viewport) : undefined) ??
-      (await watchedPage(present(browser), url, viewport === undefined ? others : { viewport, ...others }));
-    if (isTest) opened.push(watched);
+      (await watchedPage(present(browser), url, options));
+    opened.push(watched);
     return watched;
   };
   return {

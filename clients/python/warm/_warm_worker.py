@@ -138,10 +138,8 @@ class Worker:
             if found.left and not self._is_connected():
                 _say("the run closed or replaced a connection of its process to the runner, such as with os.closerange")
                 os._exit(1)
-            for fd, _ in self.own:
-                if not os.get_blocking(fd):
-                    found.left.append("changed the blocking mode of a connection of its process to the runner")
-                    break
+            if not all(os.get_blocking(fd) for fd, _ in self.own):
+                found.left.append("changed the blocking mode of a connection of its process to the runner")
             ms = round((time.perf_counter() - began) * 1000, 3)
             last = bool(found.left) or self.runs >= MOST_RUNS or self._has_grown()
             self._mark(order["id"])

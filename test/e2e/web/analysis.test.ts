@@ -201,6 +201,5 @@ describe('web: answers of the analysis', () => {
     const other = await suite.open(`batches/${await flown(study, () => ({ metadata: { y: 1 } }))}`);
     await other.page.getByRole('region', { name: 'Outputs' }).waitFor();
     expect(await other.page.getByText('What each input changes').count()).to.equal(0);
-    await other.page.close();
   });
 });

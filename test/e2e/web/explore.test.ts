@@ -319,7 +319,6 @@ describe('web: explore', function () {
     // Half of a symmetric distribution is at each side of 0.
     expect(inside! / of!).to.be.within(0.4, 0.6);
     expect([...errors, ...more.errors]).to.deep.equal([]);
-    await more.page.close();
   });
 
   it('fits phones, tablets and desks', async () => {
@@ -378,6 +377,5 @@ describe('web: explore', function () {
     await page.evaluate('window.dispatchEvent(new Event("focus"))');
     await page.getByText('Views (1)').waitFor({ state: 'detached' });
     expect([...errors, ...other.errors]).to.deep.equal([]);
-    await other.page.close();
   });
 });

@@ -106,7 +106,6 @@ describe('web: print', () => {
     const comparison = await printed(compared, 'compare');
     expect(comparison.text).to.include('Runs in both');
     expect(overprinted(comparison.words)).to.deep.equal([]);
-    await compared.close();
   });
 
   it('is dark on light', async () => {

@@ -150,14 +150,15 @@ export class SharedAttempt implements Execution {
         scope: this.#scope,
         // The time limit counts from the start that was reported.
         patienceMs: timeoutSecs > 0 ? Math.min(PATIENCE_MS, (timeoutSecs * 1000) / 10) : PATIENCE_MS,
-        isCancelled: this.#isCancelled,
         begun: (pid, sinceMs) => {
           this.#begin(pid, sinceMs);
           recording.begin(pid);
         },
         output: (stream, output: Readable) => this.#output.take(stream, output),
       };
-      const ended = await this.#pool.execute(this.#run);
+      const executed = this.#pool.execute(this.#run);
+      if (this.#isCancelled) this.#pool.cancel(this.#run);
+      const ended = await executed;
       await recording.end();
       if (ended.type === 'alone') return await this.#executeAlone(calls);
       return await this.#conclude(ended, notes, calls);

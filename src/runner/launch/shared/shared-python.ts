@@ -5,6 +5,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../log.ts';
 import type { ProcessScope } from '../../processes/process-scope.ts';
+import { recentMean } from './recent-mean.ts';
 import { oneLine } from '../../system-error.ts';
 import { openWorker } from './open-worker.ts';
 import type { Rendezvous } from './rendezvous.ts';
@@ -20,8 +21,6 @@ const LONG_RUN_MS = 100;
 /** A worker without runs is ended after this time. */
 const IDLE_MS = 60_000;
 const LOOK_MS = 50;
-/** The weight of the latest run in the mean. */
-const WEIGHT = 0.1;
 
 export interface SharedPythonOptions {
   source: WorkerSource;
@@ -81,7 +80,6 @@ export class SharedPython {
       const pending: Run = Object.assign(run, { sinceMs: this.#options.clock.monotonicMs(), end });
       this.#lanes.set(run.lane, (this.#lanes.get(run.lane) ?? 0) + 1);
       this.#pending.push(pending);
-      if (run.isCancelled) this.cancel(pending);
       this.#pumpSoon();
     });
   }
@@ -301,7 +299,7 @@ export class SharedPython {
   }
 
   #note({ ms }: RunEnd): void {
-    this.#meanMs = this.#meanMs === undefined ? ms : this.#meanMs + WEIGHT * (ms - this.#meanMs);
+    this.#meanMs = recentMean(this.#meanMs, ms);
   }
 
   /** Ends what a worker has left, and gives its cgroup back. */

@@ -26,8 +26,6 @@ export interface SharedRun {
   scope: ProcessScope;
   /** A run that has waited this long is given back to the coordinator: those before it take long. In milliseconds. */
   patienceMs: number;
-  /** The run was not wanted any more before it was given to the pool. */
-  isCancelled: boolean;
   /** The run is executed from now on. */
   begun: (pid: number, sinceMs: number) => void;
   /** The run has printed its first byte on the stream. */

@@ -3,6 +3,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { settlesWithin, type Clock } from '../../../base/clock.ts';
 import type { ProcessScope } from '../../processes/process-scope.ts';
 import type { Ending } from '../launcher.ts';
+import { recentMean } from './recent-mean.ts';
 import { MarkedOutput } from './marked-output.ts';
 import type { RunNumbers } from './rendezvous.ts';
 import { parsed, type RunEnd, type RunFault } from './worker-message.ts';
@@ -66,8 +67,6 @@ const READ_OUTPUT_MS = 8;
 const READ_SHARE = 0.5;
 /** The messages that its connection holds while nothing is read. */
 const HELD = process.platform === 'linux' ? { count: 100, bytes: 48 << 10 } : { count: 40, bytes: 6 << 10 };
-/** The weight of the latest run in the means. */
-const WEIGHT = 0.1;
 const MOST_LINE_BYTES = 1 << 20;
 
 export class Worker<Run> {
@@ -94,7 +93,7 @@ export class Worker<Run> {
   /** Mean duration of its runs, in milliseconds. */
   #meanMs: number | undefined;
   /** Mean length of its messages. */
-  #meanBytes = 0;
+  #meanBytes: number | undefined;
   /** It has said that it executes no further run. */
   #isEnding = false;
   #isRetired = false;
@@ -193,7 +192,7 @@ export class Worker<Run> {
       for (const it of [this.#messages, this.#outputs.stdout, this.#outputs.stderr]) it.pause();
       const mostMs = this.#hasPrinted ? READ_OUTPUT_MS : READ_MS;
       this.#hasPrinted = false;
-      const held = Math.min(HELD.count, HELD.bytes / Math.max(1, this.#meanBytes));
+      const held = Math.min(HELD.count, HELD.bytes / Math.max(1, this.#meanBytes ?? 0));
       const runs = Math.min(held, (this.#given.length - 1) * READ_SHARE);
       this.#clock.after(Math.min(mostMs, runs * (this.#meanMs ?? 0)), () => {
         this.#isPaused = false;
@@ -229,9 +228,8 @@ export class Worker<Run> {
     if (given?.id !== message.id)
       return this.#refuse('its process sent a message about a run that it does not execute');
     given.end = message;
-    this.#meanBytes += (this.#meanBytes === 0 ? 1 : WEIGHT) * (line.length - this.#meanBytes);
-    if ('ms' in message)
-      this.#meanMs = (this.#meanMs ?? message.ms) + WEIGHT * (message.ms - (this.#meanMs ?? message.ms));
+    this.#meanBytes = recentMean(this.#meanBytes, line.length);
+    if ('ms' in message) this.#meanMs = recentMean(this.#meanMs, message.ms);
     if (!('last' in message) || !message.last) return;
     this.#isTaking = false;
     this.#isEnding = true;

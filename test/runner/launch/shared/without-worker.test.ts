@@ -14,7 +14,6 @@ describe('runner/launch/shared: without a worker', () => {
     lane,
     scope: { ofWorker: () => ({}) } as never,
     patienceMs: 60_000,
-    isCancelled: false,
     begun: () => expect.fail('no worker has begun it'),
     output: () => {},
   });
