@@ -98,23 +98,25 @@ def closes_what_it_opens(open_one, held):
     return None
 
 
-def looks(run, places, folder):
+def looks(run, places, is_counting, folder):
     """What is wanted after `run`, and what the look before it and the two after it find."""
     with Files(folder) as open_one:
         held = open_one(0)
         look = descriptors.Descriptors(places)
+        look.is_counted &= is_counting
         before = look.look()
         wanted = run(open_one, held)
         return wanted, [before, look.look(), look.look()]
 
 
+@pytest.mark.parametrize("is_counting", [True, False], ids=["counts where it can", "lists"])
 @pytest.mark.parametrize("places", PLACES, ids=str)
 @pytest.mark.parametrize(
     "run",
     [nothing, opens, opens_two_and_closes_the_lower, closes, replaces, replaces_and_opens, swaps_with_the_next_free_number, closes_what_it_opens],
 )
-def test_what_a_run_has_opened_closed_and_replaced_is_found(alone, places, run, tmp_path):
-    wanted, found = alone.submit(looks, run, places, tmp_path).result()
+def test_what_a_run_has_opened_closed_and_replaced_is_found(alone, places, is_counting, run, tmp_path):
+    wanted, found = alone.submit(looks, run, places, is_counting, tmp_path).result()
     assert found == [None, wanted, wanted]
 
 

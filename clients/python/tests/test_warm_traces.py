@@ -162,3 +162,40 @@ def test_a_trace_is_undone_or_the_process_ends(found, name):
         assert remained == [] and is_as_before is True
     else:
         assert left in " | ".join(remained)
+
+
+VARIABLES = """
+import gc, os, subprocess, sys
+warm, without = sys.argv[1:]
+sys.path.insert(0, warm)
+import _warm_traces as traces
+
+def inherited():
+    # A process without an environment of its own has that of the C library.
+    gc.collect()
+    junk = [os.urandom(40) for _ in range(20_000)]
+    return subprocess.run(["printenv", "RUN"], stdout=subprocess.PIPE).stdout.decode().rstrip("\\n")
+
+before = traces.Traces([])
+if without:
+    before.putenv = None
+for value in ["first", "second", "", "a=b", "\\u00e9", "second"]:
+    environment = before.enter({"RUN": value, "SAME": "s"})
+    assert os.environ["RUN"] == inherited() == value, (value, inherited())
+    os.environ["RUN"] = "of the run"
+    assert inherited() == "of the run"
+    assert before.look(environment).restored == ["changed the environment variable RUN"]
+    assert os.environ["RUN"] == inherited() == value
+os.environ["RUN"] = "of the child"
+before.enter({"SAME": "t", "LAST": "l"})
+before.leave()
+del before
+assert inherited() == "of the child"
+assert subprocess.run(["printenv", "LAST"], stdout=subprocess.PIPE).stdout == b"l\\n"
+"""
+
+
+@pytest.mark.parametrize("without", ["", "without the C library"])
+def test_a_run_and_the_processes_that_it_starts_have_its_own_variables(without):
+    done = subprocess.run([sys.executable, "-c", VARIABLES, str(WARM), without], stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()

@@ -103,6 +103,9 @@ class Traces:
         self.variables = program.Variables(own + _travelled(function), [] if function is None else [function])
         # The variables of the run before, as they were given.
         self.entered = {}
+        # By name, the texts to which the environment of the process refers.
+        self.texts = {}
+        self.putenv = runs.load("putenv")
         self.directory = os.getcwd()
         self.place = _file(".")
         self.path = list(sys.path)
@@ -131,9 +134,24 @@ class Traces:
                 key = os.fsencode(name)
                 # As `os.environ[name] = value`.
                 data[key] = value = os.fsencode(value)
-                os.putenv(key, value)
+                self._put(key, value)
         self.settings.begin()
         return data.copy()
+
+    def _put(self, name, value):
+        """As `os.putenv`, with which the C library keeps each value for ever, and searches all that it has kept."""
+        text = name + b"=" + value
+        if self.putenv is None or b"\0" in text or self.putenv(text) != 0:
+            os.putenv(name, value)
+        else:
+            self.texts[name] = text
+
+    def leave(self):
+        """For a child of a run, which ends without these texts: the environment refers to the C library's own."""
+        for name in self.texts:
+            value = os.environ._data.get(name)
+            if value is not None:
+                os.putenv(name, value)
 
     def look(self, environment):
         """`environment`: as `enter` returned it. Returns what the run has left."""

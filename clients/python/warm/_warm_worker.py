@@ -36,7 +36,7 @@ import _warm_traces as traces
 # The runner's own tolerance for a changed entrypoint.
 FILES_LOOK_S = 0.02
 # At most this share of the time.
-FILES_LOOK_SHARE = 0.02
+FILES_LOOK_SHARE = 0.005
 MEMORY_LOOK_S = 0.05
 NUMBER_BYTES = 8
 CHUNK = 1 << 16
@@ -130,6 +130,7 @@ class Worker:
             status, signal = self._execute(order, place)
             if signal is not None or os.getpid() != self.pid:
                 # A child of the run that came to here is not the worker, and ends as a program does.
+                before.leave()
                 return runs.end(self.server, status, signal)
             self.runs += 1
             found = self._look(before, environment)
