@@ -39,15 +39,15 @@ const LOOK_MS = 30;
 /**
  * Registers the hooks of the suite that is being described; it is skipped without a browser.
  * @param script of the runner; a function where it depends on the server.
- * @param options of the coordinator and its dashboard.
+ * @param options of the coordinator and its dashboard; `isWholeBrowser`: with notifications.
  */
 export function webSuite(
   script?: ScriptOptions | ((web: WebServer) => ScriptOptions),
-  options: WebOptions = {},
+  { isWholeBrowser = false, ...options }: WebOptions & { isWholeBrowser?: boolean } = {},
 ): WebSuite {
   let web: WebServer | undefined;
   let runner: ScriptedRunner | undefined;
-  const suite = suiteOf(() => web);
+  const suite = suiteOf(() => web, !isWholeBrowser);
   before(async () => {
     web = await startWeb(options);
     if (script === undefined) return;
@@ -105,11 +105,11 @@ export function runnerSuite({
 }
 
 /** With the hooks of the browser. */
-function suiteOf(current: () => WebServer | undefined): WebSuite {
+function suiteOf(current: () => WebServer | undefined, isLight = true): WebSuite {
   let browser: Browser | undefined;
   let shared: SharedContext | undefined;
   before(async function () {
-    browser = await openBrowser();
+    browser = await openBrowser(isLight);
     if (browser === undefined) return this.skip();
     shared = new SharedContext(browser);
   });

@@ -24,7 +24,7 @@ for (const strips of [false, true]) {
     let nginx: Nginx | undefined;
     before(async function () {
       skipWithout(this, withoutProgram(NGINX));
-      browser = await openBrowser();
+      browser = await openBrowser(true);
       web = await startWeb({ basePath: '/simbatch' });
       nginx = await startNginx(Number(new URL(web.url).port), { strips });
     });

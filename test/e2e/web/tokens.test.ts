@@ -29,7 +29,7 @@ describe('web: tokens', function () {
   }
 
   before(async function () {
-    browser = await openBrowser();
+    browser = await openBrowser(true);
     if (browser === undefined) return this.skip();
     web = await startWeb({ withTokens: true });
     await web.coordinator.submit(descentStudy('with tokens', 3));
