@@ -18,7 +18,7 @@ const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.t
 
 /**
  * The files of a group, and their order: a process takes the next file when it has finished one, so the files and folders with the longest
- * tests are first, by the beginnings of their paths.
+ * tests are first, by the beginnings of their paths. The files of `between` are at equal distances between the others.
  */
 const GROUPS = {
   quick: {
@@ -33,12 +33,13 @@ const GROUPS = {
       // Minutes each.
       ...['clients/python-package', 'runner/hostile', 'site/images', 'object-store/stores'].map((it) => `e2e/${it}.`),
       ...['whole/rare-events', 'launcher/whole', 'launcher/ssh/engine', 'whole/selftest'].map((it) => `e2e/${it}.`),
+      ...['clients', 'object-store', 'launcher', 'runner', 'web', 'whole', 'cli'].map((it) => `e2e/${it}/`),
       'sim/',
       'coordinator/',
-      ...['clients', 'object-store', 'launcher', 'runner', 'web', 'whole', 'cli'].map((it) => `e2e/${it}/`),
     ],
+    // Those of processes wait for a part of their time, in which these compute.
+    between: isLong,
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
-    // They wait for a part of their time.
     jobs: 4,
     command: 'npm run test:all',
   },
@@ -51,13 +52,16 @@ const GROUPS = {
   },
 };
 
-function filesOf({ has, first }) {
+function filesOf({ has, first, between = () => false }) {
   const rank = (file) => (first.findIndex((it) => file.startsWith(it)) + first.length + 1) % (first.length + 1);
-  return readdirSync(join(root, 'test'), { recursive: true })
+  const files = readdirSync(join(root, 'test'), { recursive: true })
     .map((it) => it.replaceAll('\\', '/'))
     .filter((it) => it.endsWith('.test.ts') && has(it))
-    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((it) => join('dist', 'test', it.replace(/\.ts$/, '.js')));
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const placed = [files.filter((it) => !between(it)), files.filter(between)].flatMap((them) =>
+    them.map((it, index) => ({ it, at: (index + 0.5) / them.length })),
+  );
+  return placed.sort((a, b) => a.at - b.at).map(({ it }) => join('dist', 'test', it.replace(/\.ts$/, '.js')));
 }
 
 /** Runs Mocha; resolves with its exit code. */
