@@ -37,7 +37,7 @@ const GROUPS = {
       'sim/',
       'coordinator/',
     ],
-    // Those of processes wait for a part of their time, in which these compute.
+    // Tests of processes wait for a part of their time, in which others compute.
     between: isLong,
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
     jobs: 4,
