@@ -57,7 +57,9 @@ function cpuOf(pid: number): number {
 
 function simbatch(...args: string[]): ChildProcess {
   const child = spawn(process.execPath, [SIMBATCH, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  process.once('exit', () => child.kill('SIGKILL'));
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   return child;
 }
 

@@ -14,6 +14,8 @@ const isE2e = (file) => file.startsWith('e2e/') && file !== SMOKE;
 /** Tests of more than about 10 s of processor time a file. */
 const isLong = (file) => file.endsWith('.long.test.ts');
 const isNightly = (file) => file.startsWith('night/');
+/** Tests that wait for a part of their time: for engines, time limits, and hosts that are silent. */
+const isWaiting = (file) => /^e2e\/(clients|launcher|object-store|runner|site)\//.test(file);
 const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.test(file);
 
 /**
@@ -32,13 +34,14 @@ const GROUPS = {
     first: [
       // Minutes each.
       ...['clients/python-package', 'runner/hostile', 'site/images', 'object-store/stores'].map((it) => `e2e/${it}.`),
-      ...['whole/rare-events', 'launcher/whole', 'launcher/ssh/engine', 'whole/selftest'].map((it) => `e2e/${it}.`),
-      ...['clients', 'object-store', 'launcher', 'runner', 'web', 'whole', 'cli'].map((it) => `e2e/${it}/`),
+      ...['whole/rare-events', 'launcher/whole', 'launcher/ssh/engine', 'whole/selftest', 'whole/release'].map(
+        (it) => `e2e/${it}.`,
+      ),
+      ...['clients', 'object-store', 'launcher', 'site', 'runner', 'web', 'whole', 'cli'].map((it) => `e2e/${it}/`),
       'sim/',
       'coordinator/',
     ],
-    // Tests of processes wait for a part of their time, in which others compute.
-    between: isLong,
+    between: (file) => !isWaiting(file),
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
     jobs: 4,
     command: 'npm run test:all',
