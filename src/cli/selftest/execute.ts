@@ -47,11 +47,11 @@ export async function executeUndisturbed(
   progress: Progress,
 ): Promise<StudyOutcome> {
   const client = site.client();
-  const { batch_id: batchId } = await client.submit(submission);
+  const { batch_id: batchId } = await submit(site, client, submission, signal);
   await ended(site, client, batchId, signal, ({ jobs_by_status: counts, batch }) =>
     progress(doneOf(counts), batch.total_jobs),
   );
-  return collectOutcomes(client, batchId, signal);
+  return answered(site, () => collectOutcomes(client, batchId), signal);
 }
 
 /**
@@ -82,7 +82,7 @@ export async function executeDisturbed(
     const batchId = await submitDisturbed(site, client, submission, disturbance, atSubmission.shift(), signal, add);
     await disturb(site, client, batchId, disturbance, later, signal, add);
     await ended(site, client, batchId, signal);
-    const study = await collectOutcomes(client, batchId, signal);
+    const study = await answered(site, () => collectOutcomes(client, batchId), signal);
     outcome.studies += 1;
     outcome.runs += study.runs.length;
     outcome.attempts += study.attempts;
@@ -94,6 +94,20 @@ export async function executeDisturbed(
   return outcome;
 }
 
+/** The answer to an exchange, which is repeated until it is answered. @throws Failure when a process ended by itself */
+const answered = <T>(site: Site, exchange: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  Promise.race([untilAnswered(exchange, signal), site.died]);
+
+function submit(
+  site: Site,
+  client: Client,
+  submission: BatchSubmission,
+  signal: AbortSignal,
+): Promise<{ batch_id: Uuid }> {
+  const idempotencyKey = `selftest-${systemClock.now()}`;
+  return answered(site, () => client.submit(submission, { idempotencyKey }), signal);
+}
+
 async function submitDisturbed(
   site: Site,
   client: Client,
@@ -103,10 +117,8 @@ async function submitDisturbed(
   signal: AbortSignal,
   add: (kill: Kill) => void,
 ): Promise<Uuid> {
-  const idempotencyKey = `selftest-${systemClock.now()}`;
   const killing = point === undefined ? undefined : disturbance.killAt(point, signal);
-  const submitted = untilAnswered(() => client.submit(submission, { idempotencyKey }), signal);
-  const { batch_id: batchId } = await Promise.race([submitted, site.died]);
+  const { batch_id: batchId } = await submit(site, client, submission, signal);
   const kill = await killing;
   if (kill !== undefined) add(kill);
   return batchId;
@@ -168,7 +180,7 @@ async function ended(
   let last = '';
   let sinceMs = systemClock.monotonicMs();
   for (;;) {
-    const status = await Promise.race([untilAnswered(() => client.batch(batchId), signal), site.died]);
+    const status = await answered(site, () => client.batch(batchId), signal);
     see(status);
     if (status.batch.status !== 'Pending' && status.batch.status !== 'Running') return;
     const counts = formatCounts(status.jobs_by_status);

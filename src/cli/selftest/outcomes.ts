@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Client } from '../../client/client.ts';
 import { stringifyExact } from '../../base/json/json-writing.ts';
 import type { JobResult, Uuid } from '../../contract/types.ts';
-import { untilAnswered } from './site.ts';
 
 /** Everything about a run that must not depend on kills. */
 export interface RunOutcome {
@@ -42,14 +41,14 @@ const COMPARED: readonly [keyof RunOutcome, string][] = [
 const TIMED = /(^|\/)telemetry\.parquet$/;
 
 /** Reads the outcome of every run of a study through the public interface, and its artifacts from the disk. */
-export async function collectOutcomes(client: Client, batchId: Uuid, signal: AbortSignal): Promise<StudyOutcome> {
+export async function collectOutcomes(client: Client, batchId: Uuid): Promise<StudyOutcome> {
   const results = new Map<Uuid, JobResult[]>();
   for await (const result of client.batchResults(batchId))
     results.set(result.job_id, [...(results.get(result.job_id) ?? []), result]);
   const runs: RunOutcome[] = [];
   let attempts = 0;
   for await (const job of client.jobs({ batch_id: [batchId] })) {
-    const history = await untilAnswered(() => client.jobHistory(job.id), signal);
+    const history = await client.jobHistory(job.id);
     const own = results.get(job.id) ?? [];
     attempts += history.attempts.length;
     runs.push({

@@ -5,9 +5,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { UnreachableError, type BatchSubmission } from '../../../src/client/client.ts';
 import type { Uuid } from '../../../src/contract/types.ts';
 import { jobId, newBatchId } from '../../../src/domain/ids.ts';
 import { attemptDirectory } from '../../../src/runner/files/artifacts.ts';
+import { executeUndisturbed } from '../../../src/cli/selftest/execute.ts';
 import { Disturbance } from '../../../src/cli/selftest/disturbance.ts';
 import { compareOutcomes, type RunOutcome } from '../../../src/cli/selftest/outcomes.ts';
 import { judgeDisk } from '../../../src/cli/selftest/disk.ts';
@@ -87,6 +89,57 @@ describe('cli/selftest/disturbance', () => {
     expect(kill?.point).to.equal(point);
     expect(await ended).to.deep.equal([own.pid, [null, 'SIGKILL']]);
   }).timeout(60_000);
+});
+
+describe('cli/selftest/execute', () => {
+  const batchId = newBatchId(1, new Uint8Array(16).fill(7));
+  const cut = (): never => {
+    throw new UnreachableError('http://127.0.0.1:1', 'the connection was closed before the answer');
+  };
+  /** A site whose coordinator leaves the first request of each kind without an answer. */
+  function siteWith(died: Promise<never>): { site: Site; calls: string[] } {
+    const calls: string[] = [];
+    const answer = <T>(kind: string, value: T): T => {
+      calls.push(kind);
+      return calls.filter((it) => it === kind).length === 1 ? cut() : value;
+    };
+    const client = {
+      submit: async (_: unknown, { idempotencyKey }: { idempotencyKey: string }) =>
+        answer('submit', { batch_id: batchId, idempotencyKey }),
+      batch: async () => answer('batch', { batch: { status: 'Completed', total_jobs: 0 }, jobs_by_status: {} }),
+      async *batchResults() {
+        yield* answer('results', []);
+      },
+      async *jobs() {
+        yield* answer('jobs', []);
+      },
+    };
+    return { site: { client: () => client, died } as unknown as Site, calls };
+  }
+  const execute = (site: Site): Promise<unknown> =>
+    executeUndisturbed(site, {} as BatchSubmission, new AbortController().signal, () => {});
+
+  it('repeats what was not answered: the submission, the status, and the reading of results', async () => {
+    const { site, calls } = siteWith(new Promise(() => {}));
+    expect(await execute(site)).to.deep.equal({ runs: [], attempts: 0 });
+    expect(calls).to.deep.equal([
+      'submit',
+      'submit',
+      'batch',
+      'batch',
+      'results',
+      'results',
+      'jobs',
+      'results',
+      'jobs',
+    ]);
+  });
+
+  it('ends with the fault of a process that has ended by itself', async () => {
+    const died = Promise.reject<never>(new Error('the coordinator ended by itself'));
+    died.catch(() => {});
+    expect(await execute(siteWith(died).site).catch(String)).to.equal('Error: the coordinator ended by itself');
+  });
 });
 
 describe('cli/selftest/outcomes', () => {
