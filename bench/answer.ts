@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { Client } from '../src/client/client.ts';
 import type { BatchSubmission } from '../src/client/client.ts';
 import { median } from './support/measure.ts';
-import { MASS_AND_WIND, study as emptyStudy } from './support/studies.ts';
+import { completed, MASS_AND_WIND, study as emptyStudy } from './support/studies.ts';
 
 const RUNS = Number(process.env['ANSWER_RUNS'] ?? 2_000);
 /** Tools that start an interpreter for each run take minutes: they get fewer runs, and their time is scaled. */
@@ -21,7 +21,6 @@ const COLD_RUNS = Math.min(RUNS, Number(process.env['ANSWER_COLD_RUNS'] ?? 200))
 const ROUNDS = Number(process.env['ANSWER_ROUNDS'] ?? 3);
 const SLOTS = 2;
 /** A question more often would take processor time from the runs: one takes 1 to 2 ms, and the last result is noted so much too late at most. */
-const POLL_MS = 50;
 /** An interpreter with numpy and scipy, and with joblib, dask and hyperqueue where these are to be compared. */
 const PYTHON = process.env['ANSWER_PYTHON'] ?? 'python3';
 const SIMBATCH = fileURLToPath(new URL('../bin/simbatch.js', import.meta.url));
@@ -87,15 +86,9 @@ async function ofSimbatch(isWarm: boolean, runs: number): Promise<Timing> {
     const client = new Client({ endpoint });
     while ((await client.runners()).runners.length === 0) await pause(20);
     const since = performance.now();
-    const { batch_id } = await client.submit(study(runs));
-    for (;;) {
-      const { batch } = await client.batch(batch_id);
-      if (batch.status === 'Completed') break;
-      if (batch.status === 'Failed' || batch.status === 'Cancelled') throw new Error(`the study is ${batch.status}`);
-      await pause(POLL_MS);
-    }
+    const batchId = await completed(client, study(runs));
     const results = (performance.now() - since) / 1000;
-    const response = await fetch(`${endpoint}/batches/${batch_id}/verdicts`);
+    const response = await fetch(`${endpoint}/batches/${batchId}/verdicts`);
     const { requirements } = (await response.json()) as { requirements: { verdict: string }[] };
     const verdict = (performance.now() - since) / 1000;
     if (requirements[0]?.verdict === undefined) throw new Error('no verdict');

@@ -14,12 +14,12 @@ import { promisify } from 'node:util';
 import { Client } from '../src/client/client.ts';
 import type { BatchSubmission } from '../src/client/client.ts';
 import { median } from './support/measure.ts';
+import { completed } from './support/studies.ts';
 
 const RUNS = Number(process.env['SHARED_RUNS'] ?? 10_000);
 const ROUNDS = Number(process.env['SHARED_ROUNDS'] ?? 5);
 const LENGTHS_MS = (process.env['SHARED_MS'] ?? '1,5').split(',').map(Number);
 const SLOTS = 2;
-const POLL_MS = 50;
 /** An interpreter with cloudpickle, joblib and distributed. */
 const PYTHON = process.env['SHARED_PYTHON'] ?? 'python3';
 const TOOLS = (process.env['SHARED_TOOLS'] ?? 'shared,joblib,dask').split(',');
@@ -61,16 +61,6 @@ function simbatch(...args: string[]): ChildProcess {
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   return child;
-}
-
-async function completed(client: Client, study: BatchSubmission): Promise<void> {
-  const { batch_id } = await client.submit(study);
-  for (;;) {
-    const { batch } = await client.batch(batch_id);
-    if (batch.status === 'Completed') return;
-    if (batch.status === 'Failed' || batch.status === 'Cancelled') throw new Error(`the study is ${batch.status}`);
-    await pause(POLL_MS);
-  }
 }
 
 async function ofSimbatch(isolation: string, steps: string): Promise<Timing> {

@@ -20,7 +20,7 @@ const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.t
 
 /**
  * The files of a group, and their order: a process takes the next file when it has finished one, so the files and folders with the longest
- * tests are first, by the beginnings of their paths. The files of `between` are at equal distances between the others.
+ * tests are first, by the beginnings of their paths. The files of `spread` are at equal distances between the others.
  */
 const GROUPS = {
   quick: {
@@ -41,7 +41,7 @@ const GROUPS = {
       'sim/',
       'coordinator/',
     ],
-    between: (file) => !isWaiting(file),
+    spread: isWaiting,
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
     jobs: 4,
     command: 'npm run test:all',
@@ -55,13 +55,13 @@ const GROUPS = {
   },
 };
 
-function filesOf({ has, first, between = () => false }) {
+function filesOf({ has, first, spread = () => false }) {
   const rank = (file) => (first.findIndex((it) => file.startsWith(it)) + first.length + 1) % (first.length + 1);
   const files = readdirSync(join(root, 'test'), { recursive: true })
     .map((it) => it.replaceAll('\\', '/'))
     .filter((it) => it.endsWith('.test.ts') && has(it))
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-  const placed = [files.filter((it) => !between(it)), files.filter(between)].flatMap((them) =>
+  const placed = [files.filter((it) => !spread(it)), files.filter(spread)].flatMap((them) =>
     them.map((it, index) => ({ it, at: (index + 0.5) / them.length })),
   );
   return placed.sort((a, b) => a.at - b.at).map(({ it }) => join('dist', 'test', it.replace(/\.ts$/, '.js')));

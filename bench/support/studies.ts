@@ -1,5 +1,9 @@
 /** Studies for measuring: jobs that do nothing, with as many dispersed parameters as a real study has. */
-import type { BatchSubmission, DispersionConfig, RegisterRequest } from '../../src/contract/types.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '../../src/client/client.ts';
+import type { BatchSubmission, DispersionConfig, RegisterRequest, Uuid } from '../../src/contract/types.ts';
+
+const POLL_MS = 50;
 
 const DISPERSIONS: Record<string, DispersionConfig> = {
   mass: { distribution: { type: 'normal', mean: 1200, std_dev: 15 }, units: 'kg' },
@@ -61,4 +65,15 @@ export function registration(id: string, maxConcurrentJobs: number): RegisterReq
       supported_simulation_types: [],
     },
   };
+}
+
+/** Submits the study and waits until all its runs have completed. @throws Error when it ends otherwise */
+export async function completed(client: Client, submission: BatchSubmission): Promise<Uuid> {
+  const { batch_id: batchId } = await client.submit(submission);
+  for (;;) {
+    const { status } = (await client.batch(batchId)).batch;
+    if (status === 'Completed') return batchId;
+    if (status === 'Failed' || status === 'Cancelled') throw new Error(`the study is ${status}`);
+    await pause(POLL_MS);
+  }
 }

@@ -39,15 +39,15 @@ const LOOK_MS = 30;
 /**
  * Registers the hooks of the suite that is being described; it is skipped without a browser.
  * @param script of the runner; a function where it depends on the server.
- * @param options of the coordinator and its dashboard; `isWholeBrowser`: with notifications.
+ * @param options of the coordinator and its dashboard; `isLight`: its browser has no notifications.
  */
 export function webSuite(
   script?: ScriptOptions | ((web: WebServer) => ScriptOptions),
-  { isWholeBrowser = false, ...options }: WebOptions & { isWholeBrowser?: boolean } = {},
+  { isLight = true, ...options }: WebOptions & { isLight?: boolean } = {},
 ): WebSuite {
   let web: WebServer | undefined;
   let runner: ScriptedRunner | undefined;
-  const suite = suiteOf(() => web, !isWholeBrowser);
+  const suite = suiteOf(() => web, isLight);
   before(async () => {
     web = await startWeb(options);
     if (script === undefined) return;

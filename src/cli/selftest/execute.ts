@@ -51,7 +51,7 @@ export async function executeUndisturbed(
   await ended(site, client, batchId, signal, ({ jobs_by_status: counts, batch }) =>
     progress(doneOf(counts), batch.total_jobs),
   );
-  return answered(site, () => collectOutcomes(client, batchId), signal);
+  return untilAnswered(site, () => collectOutcomes(client, batchId), signal);
 }
 
 /**
@@ -82,7 +82,7 @@ export async function executeDisturbed(
     const batchId = await submitDisturbed(site, client, submission, disturbance, atSubmission.shift(), signal, add);
     await disturb(site, client, batchId, disturbance, later, signal, add);
     await ended(site, client, batchId, signal);
-    const study = await answered(site, () => collectOutcomes(client, batchId), signal);
+    const study = await untilAnswered(site, () => collectOutcomes(client, batchId), signal);
     outcome.studies += 1;
     outcome.runs += study.runs.length;
     outcome.attempts += study.attempts;
@@ -94,10 +94,6 @@ export async function executeDisturbed(
   return outcome;
 }
 
-/** The answer to an exchange, which is repeated until it is answered. @throws Failure when a process ended by itself */
-const answered = <T>(site: Site, exchange: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-  Promise.race([untilAnswered(exchange, signal), site.died]);
-
 function submit(
   site: Site,
   client: Client,
@@ -105,7 +101,7 @@ function submit(
   signal: AbortSignal,
 ): Promise<{ batch_id: Uuid }> {
   const idempotencyKey = `selftest-${systemClock.now()}`;
-  return answered(site, () => client.submit(submission, { idempotencyKey }), signal);
+  return untilAnswered(site, () => client.submit(submission, { idempotencyKey }), signal);
 }
 
 async function submitDisturbed(
@@ -180,7 +176,7 @@ async function ended(
   let last = '';
   let sinceMs = systemClock.monotonicMs();
   for (;;) {
-    const status = await answered(site, () => client.batch(batchId), signal);
+    const status = await untilAnswered(site, () => client.batch(batchId), signal);
     see(status);
     if (status.batch.status !== 'Pending' && status.batch.status !== 'Running') return;
     const counts = formatCounts(status.jobs_by_status);

@@ -174,12 +174,15 @@ function executes(pid: number, entrypoint: string): boolean {
   }
 }
 
-/** Repeats an exchange until it is answered: without an answer it may or may not have taken effect. */
-export async function untilAnswered<T>(exchange: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Repeats an exchange until it is answered: without an answer it may or may not have taken effect.
+ * @throws Failure when a process of the site ended by itself
+ */
+export async function untilAnswered<T>(site: Site, exchange: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await exchange();
+      return await Promise.race([exchange(), site.died]);
     } catch (error) {
       if (!(error instanceof UnreachableError) && !(error instanceof ApiError && error.transient)) throw error;
       await sleep(systemClock, RETRY_MS, signal);

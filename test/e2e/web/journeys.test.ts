@@ -322,10 +322,10 @@ describe('web: journeys', () => {
     await page.locator('.title').getByText('100 %', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'campaign=growth' }).click();
     await page.getByRole('button', { name: /^campaign=growth/ }).waitFor();
-    // The heading, the study, its rerun and its extension.
     const listed = page.getByRole('region', { name: 'Table of studies' }).getByRole('row');
     await listed.nth(3).waitFor();
-    expect(await listed.count()).to.equal(4);
+    const names = await listed.allTextContents();
+    expect(names, 'the heading, the study, its rerun and its extension').to.have.length(4);
     expect(errors.filter((it) => !it.includes('422'))).to.deep.equal([]);
   });
 

@@ -25,7 +25,7 @@ const RECORD = `
 `;
 
 describe('web: the notification at the end of a study', () => {
-  const suite = webSuite({ id: 'lab-1', places: 4, runMs: 5, outcome: descent }, { isWholeBrowser: true });
+  const suite = webSuite({ id: 'lab-1', places: 4, runMs: 5, outcome: descent }, { isLight: false });
 
   async function open(name: string, permissions: string[]): Promise<{ page: Page; errors: string[]; batch: string }> {
     const { coordinator, url } = suite.web;
