@@ -110,9 +110,14 @@ def test_scikit_optimize_asks_and_is_handed_values(example):
     assert results[0] == results[1] == results[2]
 
 
+def needs_torch(name):
+    """Skips the test without a library that brings PyTorch: only an environment of its own has it."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"needs {name}, which the tests' set-up leaves out of this environment: it brings PyTorch")
+
+
 def test_botorch_asks_and_is_handed_values(example):
-    if importlib.util.find_spec("botorch") is None:
-        pytest.skip("needs botorch, which the tests' set-up leaves out: it brings PyTorch, some 5 GB")
+    needs_torch("botorch")
     module = example("botorch_search")
     results = both(module, ["height"], lambda f: [one.tolist() for one in module.search(f, rounds=2, at_once=2)])
     assert results[0] == results[1] == results[2]
@@ -161,3 +166,17 @@ def test_a_failed_run_is_a_failed_trial_and_a_wall_of_a_chain(example):
     assert states == {"COMPLETE", "FAIL"}
     found = emcee.chain(Broken(), steps=3)
     assert (found.get_log_prob() > -math.inf).any()
+
+
+def test_ax_asks_and_is_handed_values(example):
+    needs_torch("ax")
+    module = example("ax_search")
+    results = both(module, ["height"], lambda f: ax_trials(module.search(f, trials=9, at_once=3)))
+    assert results[0] == results[1] == results[2]
+    assert len(results[0]) == 9
+
+
+def ax_trials(client):
+    """The points of a client of Ax with their values, in order."""
+    rows = client.summarize()
+    return rows[["x", "y", "log_height"]].values.tolist()

@@ -1,7 +1,7 @@
 /** The Python package as a whole: its own tests and its types on each Python, its wheel. */
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -36,18 +36,19 @@ function interpreters(): string[] {
   return ['python3', ...kept];
 }
 
-/**
- * Runs the package's own tests; simulations and notebooks that start `python3` get the same interpreter. The tests that need
- * a coordinator are executed on the ordinary Python, and on the others a few of them (`ON_EACH_PYTHON` in conftest.py).
- */
-async function suite(executable: string): Promise<{ code: number | null; output: string }> {
-  const ordinary = executable === 'python3';
-  const environment = ordinary
-    ? {}
-    : // The real simulators of the examples are installed for the ordinary Python alone.
-      { PATH: `${dirname(executable)}:${process.env.PATH}`, SIMBATCH_REQUIRE_ALL: '' };
-  const chosen = ordinary ? [] : ['-m', 'not coordinator'];
-  const child = spawn(executable, ['-B', '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...chosen, 'tests'], {
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs tests of the package; simulations and notebooks that start `python3` get the same interpreter. */
+async function pytest(executable: string, chosen: readonly string[]): Promise<Ended> {
+  const environment =
+    executable === 'python3'
+      ? {}
+      : // The real simulators of the examples are installed for the ordinary Python alone.
+        { PATH: `${dirname(executable)}:${process.env.PATH}`, SIMBATCH_REQUIRE_ALL: '' };
+  const child = spawn(executable, ['-B', '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...chosen], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: SUITE_MS,
@@ -58,7 +59,11 @@ async function suite(executable: string): Promise<{ code: number | null; output:
   return { code: (await closed)[0], output };
 }
 
-async function oneByOne(executables: readonly string[]): Promise<{ code: number | null; output: string }[]> {
+/** The tests that need a coordinator are executed on the ordinary Python, and on the others a few of them (`ON_EACH_PYTHON` in conftest.py). */
+const suite = (executable: string): Promise<Ended> =>
+  pytest(executable, executable === 'python3' ? ['tests'] : ['-m', 'not coordinator', 'tests']);
+
+async function oneByOne(executables: readonly string[]): Promise<Ended[]> {
   const ends = [];
   for (const it of executables) ends.push(await suite(it));
   return ends;
@@ -85,6 +90,15 @@ describe('the Python package', function () {
       const unforeseen = skipped.filter((it) => !it.includes("which the tests' set-up leaves out"));
       if (process.env.SIMBATCH_REQUIRE_ALL === '1' && index === 0) expect(unforeseen).to.deep.equal([]);
     }
+  });
+
+  it('is a pool for BoTorch and Ax, in the environment that the gate keeps for PyTorch', async function () {
+    const kept = join(root, '.venv-torch/bin/python3');
+    const executable = existsSync(kept) ? kept : 'python3';
+    needs(this, 'pytest, cloudpickle, botorch, ax', executable);
+    const { code, output } = await pytest(executable, ['tests/test_points.py', '-k', 'botorch or ax']);
+    expect(code, output).to.equal(0);
+    expect(output).to.match(/^2 passed, /m);
   });
 
   it('runs a study on Python 3.9 without any other package', function () {
