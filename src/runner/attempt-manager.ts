@@ -19,34 +19,19 @@ import { Checkpoints } from './checkpoints/checkpoints.ts';
 import { executionPlan, resourcesOf } from './attempt/execution-plan.ts';
 import { leftBy, type AttemptEnd } from './attempt/outcome.ts';
 import { prepareMachine } from './attempt/preparation.ts';
+import { type ActiveAttempt, activeAttempt } from './capacity/active-attempt.ts';
 import { executionOf } from './attempt/shared/execution.ts';
-import type { Execution } from './attempt/run-attempt.ts';
 import type { ExecutionSite } from './attempt/execution-site.ts';
 import { ClaimAhead, HAND_BACK_MS } from './capacity/claim-ahead.ts';
 import { Fitness } from './capacity/fitness.ts';
 import { Lanes } from './capacity/lanes.ts';
-import { Slots, type Slot } from './capacity/slots.ts';
+import { Slots } from './capacity/slots.ts';
 import { Stopped } from './connection/coordinator-connection.ts';
 import { OutcomeDelivery } from './attempt/outcome-delivery.ts';
 import type { ReportQueue } from './connection/report-queue.ts';
-import { recover } from './recovery.ts';
-import type { Undelivered } from './recovery.ts';
+import { recover, type Undelivered } from './recovery.ts';
 import type { Spool, SpooledAttempt } from './spool.ts';
 import { oneLine } from './system-error.ts';
-
-interface ActiveAttempt {
-  actor: AttemptActor;
-  /** In the spool, while it is not sure to be executed. */
-  record?: SpooledAttempt;
-  /** Set from its slot on, until its processes have ended. */
-  slot?: Slot;
-  /** The execution of the attempt, while there is one. */
-  execution?: Execution;
-  /** Its processes have ended. */
-  hasEnded?: true;
-  /** The run is not executed again, here or elsewhere. */
-  isOver?: boolean;
-}
 
 /** An assignment before it is executed. */
 interface Claimed {
@@ -108,10 +93,11 @@ export class AttemptManager {
   get wanted(): number {
     let executing = 0;
     let waiting = 0;
-    for (const { actor, slot, hasEnded } of this.#held.values()) {
+    // Hundreds may be held: `forEach` makes no object for each.
+    this.#held.forEach(({ actor, slot, hasEnded }) => {
       if (actor.state === 'Claimed' && slot === undefined) waiting += 1;
-      else if (hasEnded !== true && actor.state !== 'Reporting' && actor.state !== 'Done') executing += 1;
-    }
+      else if (!hasEnded && actor.state !== 'Reporting' && actor.state !== 'Done') executing += 1;
+    });
     const free = this.#options.config.maxConcurrentJobs - this.slots.lost - executing - waiting;
     const isDue = free > 0 || this.ahead.isDue(waiting, this.#held.size + this.slots.lost);
     return isDue ? Math.max(0, free + this.ahead.depth) : 0;
@@ -140,7 +126,7 @@ export class AttemptManager {
     for (const { record } of undelivered) {
       const actor = new AttemptActor(record, site.log);
       actor.send({ type: 'RECOVERED' });
-      this.#held.set(keyOf(record), { actor });
+      this.#held.set(keyOf(record), activeAttempt(actor));
     }
     return undelivered;
   }
@@ -158,7 +144,7 @@ export class AttemptManager {
   take(assignment: Assignment, batch: BatchConfig | undefined, priority = 0): boolean {
     const ref = { job_id: assignment.job.id, attempt: assignment.attempt };
     if (this.#held.has(keyOf(ref))) return false;
-    const held: ActiveAttempt = { actor: new AttemptActor(ref, this.#options.site.log) };
+    const held = activeAttempt(new AttemptActor(ref, this.#options.site.log));
     this.#held.set(keyOf(ref), held);
     this.#process(held, assignment, batch, priority)
       .catch((error: unknown) => {
@@ -208,7 +194,7 @@ export class AttemptManager {
     this.#held.delete(keyOf(held.actor.ref));
     if (held.record !== undefined) this.#options.spool.settled(held.record);
     this.#options.site.storedCheckpoints?.forget(held.actor.ref);
-    if (held.isOver === true) void this.#checkpoints.remove(held.actor.ref.job_id);
+    if (held.isOver) void this.#checkpoints.remove(held.actor.ref.job_id);
     this.#options.onChange();
   }
 
@@ -233,6 +219,7 @@ export class AttemptManager {
     const slot = lane ?? (await this.slots.take(request));
     endWaiting();
     held.slot = slot;
+    if (planned.type === 'plan') planned.plan.devices = slot.devices;
     if (shared !== undefined && lane !== undefined) shared.lane = lane.lane;
     const sinceMs = site.clock.monotonicMs();
     const onEnded = (ms?: number): void => {
@@ -246,7 +233,7 @@ export class AttemptManager {
     const ended = await this.#execute(held, { planned, record: held.record, recorded }, onEnded).finally(() => {
       // The coordinator frees a job's slot when it knows the outcome, which may be before its processes are dead.
       slot.close(held.execution?.remains(), { ...held.actor.ref });
-      delete held.execution;
+      held.execution = undefined;
     });
     if (ended === undefined) return;
     this.#judgeFitness(ended.end);
@@ -262,12 +249,13 @@ export class AttemptManager {
     const { spool, reporter, site, leaving } = this.#options;
     const { actor } = held;
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const plan = planned.type === 'plan' ? { ...planned.plan, devices: held.slot?.devices } : undefined;
+    const plan = planned.type === 'plan' ? planned.plan : undefined;
     const checkpoint = plan && AttemptCheckpoint.of(site.storedCheckpoints, actor, plan);
     // The machine is prepared before the start is reported: the time limit of the run counts from that report on.
     const reported = plan && (await prepareMachine(site, plan, checkpoint));
     if (leaving.aborted || actor.state !== 'Claimed') return undefined;
-    const execution = plan && executionOf(site, { ...plan, ...checkpoint?.additions, reported }, actor);
+    const additions = { ...checkpoint?.additions, reported, sinceMs: site.clock.monotonicMs() };
+    const execution = plan && executionOf(site, Object.assign(plan, additions), actor);
     // The coordinator answers before the process exists: an attempt that was reassigned meanwhile is never executed, and
     // an executing attempt is known to be, so it is not given to another runner. Everything but the process is made meanwhile.
     const preparing = recorded.then(async (unrecorded) => {
@@ -286,7 +274,7 @@ export class AttemptManager {
       if (verdict instanceof Error) throw verdict;
       return undefined;
     }
-    delete held.record;
+    held.record = undefined;
     const failed = (reason: 'invalid' | 'infrastructure', error_message: string): Ended => {
       actor.send({ type: 'ENDED', survivors: 0 });
       return { record, end: { type: 'fail', reason, error_message } };

@@ -38,33 +38,68 @@ export function executionPlan(
   const { code } = batch.simulation;
   if (code !== undefined && engine.name !== metadata.simulation_name)
     return invalid(`this runner does not execute functions for Python ${code.python}; see allow_functions`);
-  const histories = historiesOf(batch);
-  if (typeof histories === 'string') return invalid(histories);
+  const wanted = wantedBy(batch);
+  if (typeof wanted === 'string') return invalid(wanted);
+  const { histories } = wanted;
   const directory = attemptDirectory(config.outputRoot, job.batch_id, runId, attempt);
   return {
     type: 'plan',
+    // With all members, also those that are set later: objects of one shape are made and read much faster.
     plan: {
       runConfig: job.run_config,
-      telemetry: batch.telemetry,
-      earlyTermination: batch.early_termination,
+      telemetry: wanted.telemetry,
+      earlyTermination: wanted.earlyTermination,
       histories,
-      environment: batch.compute.container.environment ?? null,
-      ...containerOf(batch),
-      limits: limitsOf(batch),
+      environment: wanted.environment,
+      container: wanted.container,
+      limits: wanted.limits,
       timeoutSecs: job.timeout_secs,
+      sinceMs: undefined,
       engine,
-      ...(batch.compute.isolation === 'shared' ? { isShared: true } : {}),
-      ...(code === undefined ? {} : { code: { batchId: job.batch_id, sha256: code.sha256 } }),
+      isShared: wanted.isShared,
+      isComputed: assignment.extraction === true && histories !== undefined,
+      parent: assignment.extraction === true && histories === undefined ? parentPlace(directory) : undefined,
+      lane: undefined,
+      devices: undefined,
+      code: code && { batchId: job.batch_id, sha256: code.sha256 },
+      reported: undefined,
       directory,
       attempt,
-      ...(assignment.extraction === true
-        ? histories === undefined
-          ? { parent: parentPlace(directory) }
-          : { isComputed: true }
-        : { checkpointDirectory: checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt) }),
+      checkpointDirectory:
+        assignment.extraction === true
+          ? undefined
+          : checkpointDirectory(checkpointRoot(config), job.batch_id, runId, attempt),
+      notes: undefined,
       runConfigPath: `${directory}.run_config.json`,
     },
   };
+}
+
+/** The members of a plan that all runs of a study have in common. */
+type OfStudy = Pick<
+  ExecutionPlan,
+  'telemetry' | 'earlyTermination' | 'histories' | 'environment' | 'container' | 'limits' | 'isShared'
+>;
+
+const ofStudies = new WeakMap<BatchConfig, OfStudy>();
+
+/** The wishes of a study for each run; the fault of a declaration that cannot be read. Runs that are claimed together share the object. */
+function wantedBy(batch: BatchConfig): OfStudy | string {
+  const known = ofStudies.get(batch);
+  if (known !== undefined) return known;
+  const histories = historiesOf(batch);
+  if (typeof histories === 'string') return histories;
+  const found = {
+    telemetry: batch.telemetry,
+    earlyTermination: batch.early_termination,
+    histories,
+    environment: batch.compute.container.environment ?? null,
+    container: containerOf(batch).container,
+    limits: limitsOf(batch),
+    isShared: batch.compute.isolation === 'shared',
+  };
+  ofStudies.set(batch, found);
+  return found;
 }
 
 const plans = new WeakMap<object, HistoryPlan | undefined>();

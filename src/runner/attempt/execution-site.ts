@@ -1,5 +1,6 @@
 /** The input of an attempt: the plan, and what the machine contributes. */
 import type { Clock } from '../../base/clock.ts';
+import { RecentMap } from '../../base/recent-map.ts';
 import type { Plan as HistoryPlan } from '../../domain/histories/stream/plan.ts';
 import type { EngineCodes, RunCode } from '../code/engine-codes.ts';
 import type { EarlyTerminationConfig, JobRunConfig, TelemetryConfig, Uuid } from '../../contract/types.ts';
@@ -30,26 +31,26 @@ export interface ExecutionPlan {
   /** `compute.container.environment`. */
   environment: Readonly<Record<string, string>> | null;
   /** The container that the study names; used where the site has containers. */
-  container?: ContainerWish;
+  container?: ContainerWish | undefined;
   /** `compute.container.memory_limit` and `cpu_limit`; they take effect where there are cgroups. */
   limits: CgroupLimits;
   /** 0: no limit. */
   timeoutSecs: number;
   /** Just before its start was reported, from which the coordinator counts the limit; monotonic. Absent: there is no coordinator. */
-  sinceMs?: number;
+  sinceMs?: number | undefined;
   engine: Engine;
   /** The study wants its runs in processes that execute many. */
-  isShared?: boolean;
+  isShared?: boolean | undefined;
   /** The runner itself computes it of the files of a finished run; nothing is started. */
-  isComputed?: boolean;
+  isComputed?: boolean | undefined;
   /** Where its program finds the files of a finished run, of an extraction. */
-  parent?: ParentPlace;
+  parent?: ParentPlace | undefined;
   /** The lane of its slot, if it shares one. */
-  lane?: number;
+  lane?: number | undefined;
   /** The GPUs that are its own; absent: the runner pins none. */
   devices?: readonly string[] | undefined;
   /** The function of the study, of a simulation that is one. */
-  code?: { batchId: Uuid; sha256: string };
+  code?: { batchId: Uuid; sha256: string } | undefined;
   /** The code that its start has reported; no other one is executed. Undefined: not known. */
   reported?: RunCode | undefined;
   /** The output directory; must not exist yet. Absolute. */
@@ -57,9 +58,9 @@ export interface ExecutionPlan {
   /** Number of the attempt, from 1. */
   attempt: number;
   /** Where the run may keep its state for a later attempt; absolute. Undefined: nowhere. */
-  checkpointDirectory?: string;
+  checkpointDirectory?: string | undefined;
   /** Sentences about its checkpoint for the reader of the result; asked for when the run has ended. */
-  notes?: () => readonly string[];
+  notes?: (() => readonly string[]) | undefined;
   /** Where the run configuration file is written. Absolute, outside the output directory. */
   runConfigPath: string;
 }
@@ -121,7 +122,11 @@ export function continuationOf({
 
 /** Environments that are remembered for each inherited one. */
 const MOST_ENVIRONMENTS = 16;
-const environments = new WeakMap<object, Map<string, Readonly<Record<string, string>>>>();
+const environments = new WeakMap<object, RecentMap<string, Readonly<Record<string, string>>>>();
+
+/** The path of a function, or all that a study adds to the environment. */
+const keyOf = (environment: ExecutionPlan['environment'], path: string | undefined): string =>
+  environment === null ? (path ?? '') : JSON.stringify([environment, path]);
 
 /**
  * The environment of a run without the run contract: inherited, the study's, and where its function is. The same object for
@@ -131,16 +136,13 @@ export function environmentOf(
   { env, functions }: Pick<ExecutionSite, 'env' | 'functions'>,
   { environment, code }: Pick<ExecutionPlan, 'environment' | 'code'>,
 ): Readonly<Record<string, string>> {
-  const added: Readonly<Record<string, string>> =
-    code === undefined || functions === undefined ? {} : { SVC_FUNCTION: functions.pathOf(code.sha256) };
-  const known = environments.get(env) ?? new Map<string, Readonly<Record<string, string>>>();
+  const path = code === undefined ? undefined : functions?.pathOf(code.sha256);
+  const known = environments.get(env) ?? new RecentMap<string, Readonly<Record<string, string>>>(MOST_ENVIRONMENTS);
   environments.set(env, known);
-  const key = JSON.stringify([environment, added]);
-  const own = known.get(key) ?? { ...env, ...environment, ...added };
-  // The last used is at the end.
-  known.delete(key);
+  const key = keyOf(environment, path);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const own = { ...env, ...environment, ...(path === undefined ? {} : { SVC_FUNCTION: path }) };
   known.set(key, own);
-  const [oldest] = known.keys();
-  if (known.size > MOST_ENVIRONMENTS && oldest !== undefined) known.delete(oldest);
   return own;
 }

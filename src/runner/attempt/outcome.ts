@@ -122,7 +122,8 @@ export async function concludeAttempt(clock: Clock, waits: Waits, run: EndedRun)
   const removed = simulation.removeEmptyLogs();
   const { codeChange } = run;
   const archived = await archivedOf(waits, {
-    ...run.site,
+    archiver: run.site.archiver,
+    leaving: run.site.leaving,
     directory,
     files: found.files.filter((it) => !removed.includes(it)),
     telemetry: telemetry?.location,

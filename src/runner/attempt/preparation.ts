@@ -29,6 +29,8 @@ const SHARED_VALID_MS = 1000;
 /** A look at a file: its fault, and since when it is known to have none, in milliseconds of the clock. */
 interface Look {
   fault: Promise<string | undefined>;
+  /** It has ended without a fault. */
+  isFine: boolean;
   sinceMs: number;
 }
 
@@ -48,7 +50,7 @@ export async function prepareMachine(
   if (planFault(plan, site) !== undefined) return undefined;
   const study = dirname(dirname(plan.directory));
   // Once for many short runs of a study, by its folder.
-  const once = (what: string, operation: () => Promise<void>): Promise<unknown> =>
+  const once = (what: string, operation: () => Promise<void>): Promise<unknown> | undefined =>
     plan.isShared === true
       ? unlessSeen(site, `${what} of ${study}`, SHARED_VALID_MS, () => operation().then(noFault))
       : operation();
@@ -170,7 +172,8 @@ export async function removePrepared({ directory, runConfigPath }: ExecutionPlan
 
 /** Why no runner, or none with this configuration, can execute the plan. */
 export function planFault(plan: ExecutionPlan, site: PlanSite): string | undefined {
-  const [name] = Object.entries(plan.runConfig.parameters).find(([, value]) => !Number.isFinite(value)) ?? [];
+  const { parameters } = plan.runConfig;
+  const name = Object.keys(parameters).find((it) => !Number.isFinite(parameters[it]));
   if (name !== undefined) return `parameter ${JSON.stringify(name)} is not a finite number`;
   const { container, engine } = plan;
   if (site.containers !== undefined && container !== undefined) {
@@ -187,25 +190,26 @@ type PlanSite = Pick<ExecutionSite, 'environmentAllowed' | 'containers'>;
 const noFault = (): undefined => undefined;
 
 /** Looks at a file, unless it is being looked at, or was found without fault less than `validMs` ago. Returns its fault. */
-async function unlessSeen(
+function unlessSeen(
   site: ExecutionSite,
   path: string,
   validMs: number,
   look: () => Promise<string | undefined>,
-): Promise<string | undefined> {
+): Promise<string | undefined> | undefined {
   const seen = looks.get(site) ?? new Map<string, Look>();
   looks.set(site, seen);
   const known = seen.get(path);
-  if (known !== undefined && site.clock.monotonicMs() - known.sinceMs < validMs) return await known.fault;
-  const entry: Look = { fault: look(), sinceMs: site.clock.monotonicMs() };
+  if (known !== undefined && site.clock.monotonicMs() - known.sinceMs < validMs)
+    return known.isFine ? undefined : known.fault;
+  const entry: Look = { fault: look(), isFine: false, sinceMs: site.clock.monotonicMs() };
   seen.set(path, entry);
-  const forget = (): void => {
-    if (seen.get(path) === entry) seen.delete(path);
+  const settled = (isFine: boolean): void => {
+    entry.isFine = isFine;
+    if (!isFine && seen.get(path) === entry) seen.delete(path);
   };
-  const fault = await entry.fault.catch((error: unknown) => {
-    forget();
-    throw error;
-  });
-  if (fault !== undefined) forget();
-  return fault;
+  entry.fault.then(
+    (fault) => settled(fault === undefined),
+    () => settled(false),
+  );
+  return entry.fault;
 }

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { Uuid } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import type { Log } from '../log.ts';
@@ -12,11 +12,11 @@ import { oneLine } from '../system-error.ts';
 import type { Waits } from '../waits.ts';
 
 /** The part of a path that names a run: `<batch_id>/<run_id, 8 digits>`. */
-const runPath = (batchId: Uuid, runId: number): string => join(batchId, String(runId).padStart(8, '0'));
+const runPath = (batchId: Uuid, runId: number): string => `${batchId}${sep}${String(runId).padStart(8, '0')}`;
 
 /** The checkpoint directory of an attempt. */
 export const checkpointDirectory = (root: string, batchId: Uuid, runId: number, attempt: number): string =>
-  join(root, runPath(batchId, runId), `attempt-${String(attempt)}`);
+  `${root}${sep}${runPath(batchId, runId)}${sep}attempt-${String(attempt)}`;
 
 /**
  * The latest attempt before this one whose checkpoint is on this machine; undefined for none.

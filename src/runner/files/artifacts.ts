@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/json/json-object.ts';
 import { closeSync, constants, type Dir, type Dirent, fstatSync, openSync, readFile, readSync } from 'node:fs';
 import { opendir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { lossyFault } from '../../base/json/json-loss.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -11,7 +11,8 @@ import { MOST_READS_BYTES, READS_FILE } from './look-ups.ts';
 
 /** The output directory of an attempt. */
 export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
-  return join(outputRoot, batchId, String(runId).padStart(8, '0'), `attempt-${String(attempt)}`);
+  // `join` looks at each character.
+  return `${join(outputRoot, batchId)}${sep}${String(runId).padStart(8, '0')}${sep}attempt-${String(attempt)}`;
 }
 
 export interface ArtifactLimits {

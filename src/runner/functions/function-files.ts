@@ -1,7 +1,7 @@
 /** The functions of studies as files of this runner: read from the coordinator once each, checked against their digest. */
 import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { isFile } from '../../base/directories.ts';
 import type { Client } from '../../client/client.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -32,7 +32,7 @@ export class FunctionFiles {
 
   /** Where the function of this digest is once it was fetched. */
   pathOf(sha256: string): string {
-    return join(this.#folder, `${sha256}.pickle`);
+    return `${this.#folder}${sep}${sha256}.pickle`;
   }
 
   /** Makes the file of a function. Rejects when the function cannot be read, or does not have the digest. */

@@ -5,7 +5,8 @@ import { ARCHIVE } from '../../../domain/files/file-path.ts';
 import type { Waits } from '../../waits.ts';
 import type { ExecutionPlan, ExecutionSite } from '../execution-site.ts';
 
-export interface ArchivedOf extends Pick<ExecutionSite, 'archiver' | 'leaving'> {
+export interface ArchivedOf extends Pick<ExecutionSite, 'archiver'> {
+  leaving?: ExecutionSite['leaving'] | undefined;
   directory: string;
   /** Absolute paths. */
   files: readonly string[];

@@ -6,8 +6,7 @@ import { Attempt, type Execution } from '../run-attempt.ts';
 import { ALONE, CONTAINED, SharedAttempt } from './shared-attempt.ts';
 
 /** The execution of a run as its study wants it, as far as the engine can. Its start is reported next. */
-export function executionOf(site: ExecutionSite, planned: ExecutionPlan, actor: AttemptActor): Execution {
-  const plan = { ...planned, sinceMs: site.clock.monotonicMs() };
+export function executionOf(site: ExecutionSite, plan: ExecutionPlan, actor: AttemptActor): Execution {
   if ((plan.isComputed === true || plan.parent !== undefined) && site.parents !== undefined)
     return new ExtractedRun(site, plan, actor, site.parents);
   if (plan.isShared !== true) return new Attempt(site, plan, actor);

@@ -243,7 +243,7 @@ export class SharedAttempt implements Execution {
       workingDirectory,
       simulation: this.#output,
       artifacts,
-      ...(ended.type === 'ended' ? { reads: ended.reads } : {}),
+      reads: ended.type === 'ended' ? ended.reads : undefined,
       ending,
       command: this.#plan.engine.entrypoint,
       elapsedMs,

@@ -39,7 +39,7 @@ interface Given<Run> {
   run: Run;
   /** Its beginning was announced. */
   isAnnounced: boolean;
-  end?: RunEnd | RunFault;
+  end: RunEnd | RunFault | undefined;
 }
 
 export interface WorkerCalls<Run> {
@@ -145,7 +145,7 @@ export class Worker<Run> {
       const id = (this.#lastId += 1);
       ids.push(id);
       lines += `${JSON.stringify({ id, ...order })}\n`;
-      this.#given.push({ id, run, isAnnounced: false });
+      this.#given.push({ id, run, isAnnounced: false, end: undefined });
     }
     this.#orders.write(lines);
     this.#numbers.give(ids);
