@@ -15,7 +15,7 @@ export class FakeKubernetes {
   readonly namespace = 'sims';
   /** `METHOD path?query`, in order. */
   readonly requests: string[] = [];
-  /** Answers of the next requests of the launcher in place of the real ones; 0 breaks the connection after the effect. */
+  /** Answers of the next requests of the launcher in place of the real ones; 0 breaks the connection after the effect, -1 leaves the real answer. */
   readonly next: number[] = [];
   /** Requests whose connection breaks before they have an effect. */
   broken: RegExp | undefined;

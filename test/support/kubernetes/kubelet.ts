@@ -32,7 +32,8 @@ interface Running {
   child?: ChildProcess;
   startTime: string;
   isOver?: boolean;
-  isDeleting?: boolean;
+  /** The time that its deletion leaves it; absent: it is not deleted. */
+  graceSecs?: number;
   timers: NodeJS.Timeout[];
   isLate?: boolean;
   /** How the node ends it. */
@@ -141,9 +142,10 @@ export class Kubelet {
     }
     const { child } = mine ?? {};
     if (mine === undefined || mine.isOver === true || child === undefined) await this.#remove(pod);
-    else if (mine.isDeleting !== true) {
-      mine.isDeleting = true;
-      child.kill('SIGTERM');
+    else if (grace < (mine.graceSecs ?? Infinity)) {
+      // A second deletion may leave it less time than the first one.
+      if (mine.graceSecs === undefined) child.kill('SIGTERM');
+      mine.graceSecs = grace;
       mine.timers.push(setTimeout(() => kill(-(child.pid ?? 0), 'SIGKILL'), grace * 1_000));
     }
   }

@@ -166,7 +166,9 @@ class KubernetesEngine implements Engine {
     for (const { metadata } of items as { metadata?: { name?: string; labels?: Record<string, string> } }[]) {
       if (metadata?.name === undefined || !ids.has(metadata.labels?.[LABELS.allocation] ?? '')) continue;
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: NOW_SECS };
-      await part.api.request('DELETE', `${core(part, 'pods')}/${metadata.name}`, { body });
+      const answer = await part.api.request('DELETE', `${core(part, 'pods')}/${metadata.name}`, { body });
+      if (answer.status >= 300 && answer.status !== 404)
+        throw new EngineUnreachable(`the pod ${metadata.name} cannot be deleted: ${reasonOf(answer)}`);
     }
   }
 

@@ -355,6 +355,18 @@ describe('launcher/engines/kubernetes, a server that fails', () => {
     expect((await engine.list()).silent[0]?.why).to.match(/^the Kubernetes API cannot be reached: /);
   });
 
+  it('says that a pod was not ended now when the server refuses that, so that it is asked again', async () => {
+    await site.node.stop();
+    const wanted = allocationRequest();
+    await engine.submit(wanted);
+    const { allocations } = await engine.list();
+    // The deletion of the Job and the list of its pods are answered.
+    site.server.next.push(-1, -1, 409);
+    const error = await failure(engine.stop(allocations, true));
+    expect(error).to.be.instanceOf(EngineUnreachable);
+    expect(String(error)).to.match(/the pod \S+ cannot be deleted: .*it is busy/);
+  });
+
   it('finds a Job again that was made although the answer was lost, and submits no second', async () => {
     await site.node.stop();
     site.server.next.push(0);
