@@ -20,7 +20,6 @@ const RUNS = Number(process.env['ANSWER_RUNS'] ?? 2_000);
 const COLD_RUNS = Math.min(RUNS, Number(process.env['ANSWER_COLD_RUNS'] ?? 200));
 const ROUNDS = Number(process.env['ANSWER_ROUNDS'] ?? 3);
 const SLOTS = 2;
-/** A question more often would take processor time from the runs: one takes 1 to 2 ms, and the last result is noted so much too late at most. */
 /** An interpreter with numpy and scipy, and with joblib, dask and hyperqueue where these are to be compared. */
 const PYTHON = process.env['ANSWER_PYTHON'] ?? 'python3';
 const SIMBATCH = fileURLToPath(new URL('../bin/simbatch.js', import.meta.url));

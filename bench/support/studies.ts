@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import type { BatchSubmission, DispersionConfig, RegisterRequest, Uuid } from '../../src/contract/types.ts';
 
+/** A question more often would take processor time from the runs: one takes 1 to 2 ms, and the last result is noted so much too late at most. */
 const POLL_MS = 50;
 
 const DISPERSIONS: Record<string, DispersionConfig> = {

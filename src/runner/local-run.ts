@@ -54,7 +54,7 @@ export function localPlan({ runConfig, engine, study, code, directory }: LocalRu
     telemetry: study?.telemetry ?? KEEP_ALL,
     earlyTermination: study?.early_termination ?? { enabled: false, check_frequency_hz: 0, conditions: [] },
     environment: study?.compute.container.environment ?? null,
-    ...(study === undefined ? {} : containerOf(study)),
+    container: study && containerOf(study),
     limits: study === undefined ? {} : limitsOf(study),
     timeoutSecs: study?.compute.job_timeout_seconds ?? 0,
   };

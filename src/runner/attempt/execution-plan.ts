@@ -94,7 +94,7 @@ function wantedBy(batch: BatchConfig): OfStudy | string {
     earlyTermination: batch.early_termination,
     histories,
     environment: batch.compute.container.environment ?? null,
-    container: containerOf(batch).container,
+    container: containerOf(batch),
     limits: limitsOf(batch),
     isShared: batch.compute.isolation === 'shared',
   };
@@ -102,16 +102,11 @@ function wantedBy(batch: BatchConfig): OfStudy | string {
   return found;
 }
 
-const plans = new WeakMap<object, HistoryPlan | undefined>();
-
 /** The histories and derived outputs of a study, undefined where it declares none; the fault of a declaration that cannot be read. */
 export function historiesOf(study: Declared): HistoryPlan | undefined | string {
-  if (plans.has(study)) return plans.get(study);
   const isNone = (study.histories ?? []).length + (study.derived ?? []).length === 0;
   try {
-    const plan = isNone ? undefined : planOf(study);
-    plans.set(study, plan);
-    return plan;
+    return isNone ? undefined : planOf(study);
   } catch (error) {
     if (error instanceof SyntaxFault) return `a history or derived output cannot be read: ${error.message}`;
     throw error;
@@ -119,10 +114,10 @@ export function historiesOf(study: Declared): HistoryPlan | undefined | string {
 }
 
 /** The container that a study names, if any. */
-export function containerOf({ compute }: Pick<BatchConfig, 'compute'>): { container?: ContainerWish } {
+export function containerOf({ compute }: Pick<BatchConfig, 'compute'>): ContainerWish | undefined {
   const image = imageOf(compute.container.image);
-  if (image === undefined) return {};
-  return { container: { image, environment: compute.container.environment ?? {}, limits: limitsOf({ compute }) } };
+  if (image === undefined) return undefined;
+  return { image, environment: compute.container.environment ?? {}, limits: limitsOf({ compute }) };
 }
 
 /** The container's limits that are set. The coordinator has validated the quantities; an invalid one counts as absent. */

@@ -1,4 +1,4 @@
-/** Whether a run executes the code that its start has reported. A carried function does: its digest names it. */
+/** Whether a run executes the code that its start has reported. */
 import type { CodeChange } from '../code/engine-codes.ts';
 import type { LookTime } from '../code/code-look.ts';
 import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
@@ -9,13 +9,11 @@ import type { ExecutionPlan, ExecutionSite } from './execution-site.ts';
  */
 export async function hasReportedCode(site: ExecutionSite, plan: ExecutionPlan, time: LookTime): Promise<boolean> {
   const { reported } = plan;
-  if (reported === undefined || site.codes === undefined || plan.code !== undefined) return true;
-  return !(await site.codes.isOther(plan, reported, time));
+  return reported === undefined || site.codes === undefined || !(await site.codes.isOther(plan, reported, time));
 }
 
 /** How the code of a run has changed since `sinceMs`, shortly before its process was created. Never rejects. */
 export async function codeChange(site: ExecutionSite, plan: ExecutionPlan, sinceMs: number): Promise<CodeChange> {
   const { reported } = plan;
-  if (reported === undefined || site.codes === undefined || plan.code !== undefined) return 'none';
-  return await site.codes.changeSince(plan, reported, sinceMs);
+  return reported === undefined ? 'none' : ((await site.codes?.changeSince(plan, reported, sinceMs)) ?? 'none');
 }

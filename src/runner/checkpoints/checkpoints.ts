@@ -4,19 +4,16 @@
  */
 import { statSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Uuid } from '../../contract/types.ts';
 import { batchIdOf, runIdOf } from '../../domain/ids.ts';
+import { attemptDirectory, runFolder } from '../files/artifacts.ts';
 import type { Log } from '../log.ts';
 import { oneLine } from '../system-error.ts';
 import type { Waits } from '../waits.ts';
 
-/** The part of a path that names a run: `<batch_id>/<run_id, 8 digits>`. */
-const runPath = (batchId: Uuid, runId: number): string => `${batchId}${sep}${String(runId).padStart(8, '0')}`;
-
-/** The checkpoint directory of an attempt. */
-export const checkpointDirectory = (root: string, batchId: Uuid, runId: number, attempt: number): string =>
-  `${root}${sep}${runPath(batchId, runId)}${sep}attempt-${String(attempt)}`;
+/** The checkpoint directory of an attempt: below its root as that of the outputs below theirs. */
+export const checkpointDirectory = attemptDirectory;
 
 /**
  * The latest attempt before this one whose checkpoint is on this machine; undefined for none.
@@ -74,7 +71,7 @@ export class Checkpoints {
 
   /** Removes what a run has left: it has ended, and is not executed again. Never rejects. */
   async remove(jobId: Uuid): Promise<void> {
-    const run = join(this.#root, runPath(batchIdOf(jobId), runIdOf(jobId)));
+    const run = runFolder(this.#root, batchIdOf(jobId), runIdOf(jobId));
     // Few runs have one, and without waiting the look takes a tenth of the time.
     if (this.#isOwn && isAbsent(run)) return;
     await this.#quietly('removing a checkpoint', async () => {

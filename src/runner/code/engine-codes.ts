@@ -149,6 +149,7 @@ export class EngineCodes {
 
   /** How the code of a run has changed since its process was created at `sinceMs`, in ms since the epoch. Never rejects. */
   async changeSince(plan: Planned, reported: RunCode, sinceMs: number): Promise<CodeChange> {
+    if (plan.code !== undefined) return 'none';
     const found = await this.#of(plan, 'now', AFTER_END_SECS);
     if ('late' in found) return 'unknown';
     const now = 'identity' in found ? found : undefined;
@@ -156,7 +157,7 @@ export class EngineCodes {
     const isChanged = now?.identity.digest !== reported.identity.digest && now?.image === reported.image;
     // The look that its start reported may be older than its process.
     const changedMs = this.#looks.get(plan.engine.name)?.changedMs(Math.min(reported.lookedMs ?? sinceMs, sinceMs));
-    if (plan.code !== undefined || (!isChanged && changedMs === undefined)) return 'none';
+    if (!isChanged && changedMs === undefined) return 'none';
     return (changedMs ?? sinceMs) <= sinceMs + LOADING_MS ? 'while loading' : 'later';
   }
 

@@ -9,11 +9,14 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Uuid } from '../../contract/types.ts';
 import { MOST_READS_BYTES, READS_FILE } from './look-ups.ts';
 
-/** The output directory of an attempt. */
-export function attemptDirectory(outputRoot: string, batchId: Uuid, runId: number, attempt: number): string {
-  // `join` looks at each character.
-  return `${join(outputRoot, batchId)}${sep}${String(runId).padStart(8, '0')}${sep}attempt-${String(attempt)}`;
-}
+/** The folder of a run below an absolute root: `<batch_id>/<run_id, 8 digits>`. */
+export const runFolder = (root: string, batchId: Uuid, runId: number): string =>
+  // `join` would look at each character.
+  `${join(root, batchId)}${sep}${String(runId).padStart(8, '0')}`;
+
+/** The directory of an attempt below an absolute root: of its outputs, or of its checkpoint. */
+export const attemptDirectory = (root: string, batchId: Uuid, runId: number, attempt: number): string =>
+  `${runFolder(root, batchId, runId)}${sep}attempt-${String(attempt)}`;
 
 export interface ArtifactLimits {
   files: number;

@@ -64,8 +64,6 @@ export class Launchers {
   readonly #options: LaunchersOptions;
   /** Warm launchers by engine and environment, the last used at the end. */
   readonly #warm = new Map<string, { engine: string; launcher: WarmLauncher }>();
-  /** The last of them: it needs no move. */
-  #newest: string | undefined;
   #rendezvous: Rendezvous | undefined;
   /** The launcher that starts a program for each run. */
   readonly #cold: Launcher & Partial<Pick<Starter, 'close'>>;
@@ -120,11 +118,9 @@ export class Launchers {
     if (!this.#isWarm(engine)) return this.#cold;
     const key = `${digestOf(env)} ${engine.name}`;
     const known = this.#warm.get(key);
-    if (known !== undefined && key === this.#newest) return known.launcher;
     const entry = known ?? { engine: engine.name, launcher: this.#create(engine, env) };
     this.#warm.delete(key);
     this.#warm.set(key, entry);
-    this.#newest = key;
     if (known === undefined) this.#limit(engine.name);
     return entry.launcher;
   }

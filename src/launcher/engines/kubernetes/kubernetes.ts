@@ -155,21 +155,21 @@ class KubernetesEngine implements Engine {
 
   async #deleteJob(part: Part, name: string): Promise<void> {
     const answer = await part.api.request('DELETE', `${batch(part)}/${name}`, { body: BACKGROUND });
-    if (answer.status >= 300 && answer.status !== 404 && answer.status !== 409) {
-      throw new EngineUnreachable(`the Job ${name} cannot be deleted: ${reasonOf(answer)}`);
-    }
+    if (answer.status === 409) return;
+    throwUnlessGone(`the Job ${name}`, answer);
   }
 
+  /** All that can be; @throws EngineUnreachable about one of the others */
   async #deletePods(part: Part, ids: ReadonlySet<string>): Promise<void> {
     const query = { labelSelector: `${LABELS.launcher}=${this.#context.launcher}` };
     const { items } = await part.api.list(core(part, 'pods'), query);
+    const answers = new Map<string, ApiAnswer>();
     for (const { metadata } of items as { metadata?: { name?: string; labels?: Record<string, string> } }[]) {
       if (metadata?.name === undefined || !ids.has(metadata.labels?.[LABELS.allocation] ?? '')) continue;
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: NOW_SECS };
-      const answer = await part.api.request('DELETE', `${core(part, 'pods')}/${metadata.name}`, { body });
-      if (answer.status >= 300 && answer.status !== 404)
-        throw new EngineUnreachable(`the pod ${metadata.name} cannot be deleted: ${reasonOf(answer)}`);
+      answers.set(metadata.name, await part.api.request('DELETE', `${core(part, 'pods')}/${metadata.name}`, { body }));
     }
+    for (const [name, answer] of answers) throwUnlessGone(`the pod ${name}`, answer);
   }
 
   async #checkOne(request: AllocationRequest): Promise<CheckResult[]> {
@@ -218,3 +218,9 @@ class KubernetesEngine implements Engine {
 const batch = ({ namespace }: Pick<Part, 'namespace'>): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
 const core = ({ namespace }: Pick<Part, 'namespace'>, resource: string): string =>
   `/api/v1/namespaces/${namespace}/${resource}`;
+
+/** @throws EngineUnreachable when the server refuses the deletion of an object that is there */
+function throwUnlessGone(what: string, answer: ApiAnswer): void {
+  if (answer.status >= 300 && answer.status !== 404)
+    throw new EngineUnreachable(`${what} cannot be deleted: ${reasonOf(answer)}`);
+}
