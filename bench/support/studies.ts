@@ -1,10 +1,6 @@
 /** Studies for measuring: jobs that do nothing, with as many dispersed parameters as a real study has. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '../../src/client/client.ts';
 import type { BatchSubmission, DispersionConfig, RegisterRequest, Uuid } from '../../src/contract/types.ts';
-
-/** A question more often would take processor time from the runs: one takes 1 to 2 ms, and the last result is noted so much too late at most. */
-const POLL_MS = 50;
 
 const DISPERSIONS: Record<string, DispersionConfig> = {
   mass: { distribution: { type: 'normal', mean: 1200, std_dev: 15 }, units: 'kg' },
@@ -72,9 +68,8 @@ export function registration(id: string, maxConcurrentJobs: number): RegisterReq
 export async function completed(client: Client, submission: BatchSubmission): Promise<Uuid> {
   const { batch_id: batchId } = await client.submit(submission);
   for (;;) {
-    const { status } = (await client.batch(batchId)).batch;
+    const { status } = (await client.batch(batchId, 30)).batch;
     if (status === 'Completed') return batchId;
     if (status === 'Failed' || status === 'Cancelled') throw new Error(`the study is ${status}`);
-    await pause(POLL_MS);
   }
 }

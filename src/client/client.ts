@@ -112,14 +112,14 @@ export class Client {
   readonly rerunBatch = (batchId: Uuid, request: RerunRequest = {}, options: Repeatable = {}): Promise<RerunResponse> =>
     this.#keyed(['batches', batchId, 'rerun'], request, options);
 
-  batch(batchId: Uuid): Promise<BatchStatusResponse> {
-    return this.#get(['batches', batchId]);
+  /** `waitSecs` (0 to 30): the answer comes when the study has ended and is judged, waits for rows, or its canary has failed. */
+  batch(batchId: Uuid, waitSecs = 0, signal?: AbortSignal): Promise<BatchStatusResponse> {
+    const waiting = { query: { wait: waitSecs || undefined }, extraMs: waitSecs * 1000 };
+    return this.#get(['batches', batchId], { ...waiting, ...(signal && { signal }) });
   }
 
   /** Pauses, releases, canary runs, cancellation, with times and reasons. */
-  batchHistory(batchId: Uuid): Promise<BatchHistory> {
-    return this.#get(['batches', batchId, 'history']);
-  }
+  readonly batchHistory = (id: Uuid): Promise<BatchHistory> => this.#get(['batches', id, 'history']);
 
   /** Why the study does not run, or should not be trusted. */
   findings(batchId: Uuid): Promise<Finding[]> {
@@ -294,8 +294,8 @@ export class Client {
     return (await this.#transport.send<T>(exchange)).body;
   }
 
-  #get<T>(path: readonly string[]): Promise<T> {
-    return this.#call({ method: 'GET', path });
+  #get<T>(path: readonly string[], more: Partial<Exchange> = {}): Promise<T> {
+    return this.#call({ method: 'GET', path, ...more });
   }
 
   #post<T>(path: readonly string[], body?: unknown): Promise<T> {

@@ -142,6 +142,14 @@ export const ROUNDS_QUERY = {
   step: integerQuery(1, LIMITS.rounds, 'Every so many rounds; 1 without it: all.'),
 };
 
+export const STUDY_WAIT_QUERY = {
+  wait: integerQuery(
+    0,
+    LIMITS.waitSeconds,
+    'Wait until the study has ended and is judged, waits for rows, or its canary has failed, in seconds.',
+  ),
+};
+
 export const WAIT_QUERY = {
   wait: integerQuery(0, LIMITS.waitSeconds, 'Wait for the end of its runs, in seconds.'),
 };

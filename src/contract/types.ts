@@ -41,6 +41,7 @@ export type * from './resources/problem.ts';
 export type * from './queries.ts';
 export type * from './members/members.ts';
 export type * from './records/notifications.ts';
+export type * from './records/held.ts';
 export type * from './records/judgement.ts';
 export type * from './records/records.ts';
 export type * from './records/tokens.ts';

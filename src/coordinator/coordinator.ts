@@ -42,6 +42,7 @@ import { KnownPoints } from './rounds/known-points.ts';
 import { RareEvents } from './rounds/rare-events.ts';
 import { RoundProgress } from './rounds/round-progress.ts';
 import { RunEnds } from './rounds/run-ends.ts';
+import { StudyWaits } from './judgement/study-waits.ts';
 import { PendingPolls } from './runs/pending-polls.ts';
 import { quarantineFailing } from './runs/quarantine.ts';
 import { StudyHealth } from './runs/study-health.ts';
@@ -170,6 +171,7 @@ class RunningCoordinator implements Lifecycle {
       judgements,
       roundProgress: new RoundProgress(tools),
       runEnds: new RunEnds(clock),
+      studyWaits: new StudyWaits({ ...tools, judgements }),
       knownPoints: new KnownPoints(groupCommit),
       batchIds: new BatchIdGenerator(),
       studyIndexing: new StudyIndexing(tools, (error) => this.#faulted('index-studies', error)),
@@ -218,6 +220,7 @@ class RunningCoordinator implements Lifecycle {
       judgements,
       parts.roundProgress,
       parts.runEnds,
+      parts.studyWaits,
       new RareEvents(parts, (error) => this.#faulted('rare-event', error)),
       { restore: () => parts.turns.run('open', ({ now }) => this.system.supervisor.send({ type: 'OPENED', now })) },
       { restore: () => endLostCanaries(parts) },
@@ -295,9 +298,7 @@ class RunningCoordinator implements Lifecycle {
   }
 
   releaseWaiting(): void {
-    this.parts.roundProgress.close();
-    this.parts.runEnds.close();
-    this.parts.fileRequests.close();
+    for (const it of ['roundProgress', 'runEnds', 'studyWaits', 'fileRequests'] as const) this.parts[it].close();
     this.parts.longPolls.close(NOTHING);
   }
 

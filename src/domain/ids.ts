@@ -92,8 +92,17 @@ export function batchIdOf(job: Uuid): Uuid {
 
 /** The run of a job, by its id alone. */
 export function runIdOf(job: Uuid): number {
-  return parseInt(job.slice(28), 16) - 1;
+  // Written out: this is called for every run of every report.
+  let number = 0;
+  for (let at = PREFIX_LENGTH; at < ID_LENGTH; at += 1) {
+    const digit = job.charCodeAt(at);
+    number = number * 16 + (digit < LETTER_A ? digit - ZERO : digit - LETTER_A + 10);
+  }
+  return number - 1;
 }
+
+/** The characters with which the ids of a batch and of all its runs begin. */
+export const commonPrefix = (id: Uuid): string => id.slice(0, PREFIX_LENGTH);
 
 /** The part of a study's id that tables show and commands take in its place: its time in milliseconds, which names it. */
 export const shortId = (id: string): string => id.slice(0, 13);

@@ -1,10 +1,18 @@
 /** The acknowledged changes: everything that clients and runners received an answer for, checked against the disk. */
-import type { AttemptRef, JobRecord, JobStatus, Judgement, Report, Uuid } from '../../src/contract/types.ts';
+import type {
+  AttemptRef,
+  JobRecord,
+  JobStatus,
+  Judgement,
+  Report,
+  RunnerContext,
+  Uuid,
+} from '../../src/contract/types.ts';
 import { derivedJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { StudyCache } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
-import { decodeBatch } from './decoded.ts';
+import { decodeBatch, decodeRunner } from './decoded.ts';
 
 export class Violation extends Error {}
 
@@ -146,22 +154,19 @@ export class Acknowledged {
       insist(value === 'Offline', () => `runner ${runnerId} has signed off and is ${value}`);
     }
     for (const [runnerId, heldThen] of this.drained) {
-      const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{}') as {
-        drained: boolean;
-        held: { jobId: string; attempt: number }[];
-      };
-      insist(record.drained, () => `the drain of runner ${runnerId} is lost`);
-      for (const { jobId, attempt } of record.held) {
-        insist(heldThen.has(`${jobId} ${attempt}`), () => `drained runner ${runnerId} gained ${jobId}`);
-      }
+      insist(this.#runner(runnerId)?.drained === true, () => `the drain of runner ${runnerId} is lost`);
+      for (const attempt of this.heldBy(runnerId))
+        insist(heldThen.has(attempt), () => `drained runner ${runnerId} gained ${attempt}`);
     }
+  }
+
+  #runner(runnerId: string): RunnerContext | undefined {
+    const record = this.#disk.get(keys.runner(runnerId));
+    return record === undefined ? undefined : decodeRunner(record).context;
   }
 
   /** The attempts that a runner holds on disk. */
   heldBy(runnerId: string): Set<string> {
-    const record = JSON.parse(this.#disk.get(keys.runner(runnerId)) ?? '{"held":[]}') as {
-      held: { jobId: string; attempt: number }[];
-    };
-    return new Set(record.held.map((it) => `${it.jobId} ${it.attempt}`));
+    return new Set((this.#runner(runnerId)?.held ?? []).map((it) => `${it.jobId} ${it.attempt}`));
   }
 }

@@ -417,11 +417,11 @@ def test_a_trial_is_executed_here_with_telemetry_and_rules(local):
 def test_an_interrupted_wait_leaves_the_study_running(local, capsys, monkeypatch):
     batch = study().run(workers=1)
 
-    def interrupt(_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(time, "sleep", interrupt)
+        patched.setattr(batch.coordinator.transport, "get", interrupt)
         with pytest.raises(KeyboardInterrupt):
             batch.wait()
     assert "the study continues" in capsys.readouterr().err

@@ -112,6 +112,23 @@ def test_a_progress_line_without_tqdm(fake, monkeypatch, capsys):
     assert capsys.readouterr().err == "throw: 4 of 4 runs, 1 failed\n"
 
 
+def test_a_wait_is_answered_by_the_coordinator_at_the_end_and_keeps_its_limit(fake):
+    jobs = {"Pending": 4, "Claimed": 0, "Running": 0, "Completed": 0, "Failed": 0, "Timeout": 0, "Cancelled": 0}
+
+    def answer(status):
+        return 200, {"Content-Type": "application/json"}, json.dumps({"batch": {**BATCH, "status": status}, "jobs_by_status": jobs}).encode()
+
+    fake.answers = [answer("Running"), answer("Running"), answer("Completed")]
+    batch = Batch(sb.connect(fake.url), BATCH["id"])
+    batch.wait(progress=False)
+    path = "/batches/" + BATCH["id"]
+    assert [path for _, path, _, _ in fake.requests] == [path, path + "?wait=1", path + "?wait=1"]
+    fake.answers, fake.requests = [answer("Running")], []
+    with pytest.raises(TimeoutError, match="has not ended after 0.1 s; it continues"):
+        batch.wait(0.1, progress=False)
+    assert {path for _, path, _, _ in fake.requests} == {path}
+
+
 def test_a_study_that_does_not_advance_names_what_is_in_its_way(fake, monkeypatch, capsys):
     from simbatch.batch import progress
 

@@ -68,12 +68,13 @@ export async function follow(
   let answer: StudyAnswer | undefined;
   let rare: string | undefined;
   let findingsAtMs = Number.NEGATIVE_INFINITY;
+  let waitSecs = 0;
   for (;;) {
     if (signal.aborted)
       throw new Failure(EXIT.interrupted, `stopped watching; the study continues: simbatch watch ${batchId}`);
     const now = systemClock.now();
     try {
-      const status = await client.batch(batchId);
+      const status = await client.batch(batchId, waitSecs, signal);
       const isOpen = isStudyOpen(status) || (await hasOpenRepeat(client, status));
       if (!isSilent && isOpen && now - findingsAtMs >= FINDINGS_MS) {
         findings = (await client.findings(batchId)).filter(({ severity }) => severity !== 'fine');
@@ -82,6 +83,9 @@ export async function follow(
         findingsAtMs = now;
       }
       unreachableSinceMs = undefined;
+      // The coordinator answers at once about a study that has ended or waits for rows.
+      const mayWait = isStudyOpen(status) && status.batch.waiting_for_rows !== true && limitMs >= POLL_MS;
+      waitSecs = mayWait ? POLL_MS / 1000 : 0;
       pace.see(systemClock.now(), doneOf(status.jobs_by_status));
       const progress = progressText(status, pace, systemClock.now());
       display.show({
@@ -93,7 +97,9 @@ export async function follow(
       });
       if (!isOpen || status.batch.canary_failed === true) return status;
     } catch (error) {
+      if (signal.aborted) continue;
       if (!(error instanceof UnreachableError)) throw error;
+      waitSecs = 0;
       if (unreachableSinceMs === undefined)
         display.say(`the coordinator does not answer; retrying for ${formatDuration(PATIENCE_MS / 1000)}`);
       unreachableSinceMs ??= systemClock.now();
@@ -104,7 +110,7 @@ export async function follow(
         EXIT.conflict,
         `the study ${batchId} has not ended after ${formatDuration(limitMs / 1000)}: it continues`,
       );
-    await sleep(systemClock, Math.min(POLL_MS, limitMs), signal);
+    if (waitSecs === 0) await sleep(systemClock, Math.min(POLL_MS, limitMs), signal);
   }
 }
 

@@ -14,16 +14,16 @@ import {
   STOP_RULES,
 } from '../enums.ts';
 import { RareDecision } from '../adaptive/rounds.ts';
-import { BATCH_ID_PATTERN, JOB_ID_PATTERN } from '../patterns.ts';
+import { BATCH_ID_PATTERN } from '../patterns.ts';
 import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
 import { resourceCounts, runnerId } from '../scalars.ts';
+import { HeldRuns, type HeldAttempt } from './held.ts';
 import { StoredBatchHistory, StoredJudgement } from './judgement.ts';
 import { count, fixedList, time } from './shapes.ts';
 import { storedProperties } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
 
 const batchId = Type.String({ pattern: BATCH_ID_PATTERN });
-const jobId = Type.String({ pattern: JOB_ID_PATTERN });
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
 /** The members of a batch that its submission determines. */
@@ -223,16 +223,6 @@ export const JobRecord = Type.Object({
 });
 export interface JobRecord extends Static<typeof JobRecord> {}
 
-/** An attempt that a runner holds, with its share of the machine. */
-export const HeldAttempt = Type.Object({
-  jobId,
-  attempt: count('Number of the attempt.'),
-  cpuMilli: amount('Its CPU, in thousandths of a core.'),
-  memoryBytes: amount('Its memory.'),
-  resources: Type.Optional(resourceCounts('Its counted resources; absent: none.', 1)),
-  missingSinceMs: Type.Optional(time('The first heartbeat in a row that does not name it; absent while one does.')),
-});
-
 export const RunnerRecord = Type.Object({
   value: enumOf(RUNNER_STATUSES, 'The status.'),
   runnerId: runnerId('The runner.'),
@@ -244,7 +234,7 @@ export const RunnerRecord = Type.Object({
   registeredAtMs: time('When it first registered.'),
   lastHeartbeatMs: time('Time of the last heartbeat, for display.'),
   heardAtMs: time('Start of the silence: the last heartbeat, or a later restart of the coordinator.'),
-  held: fixedList(HeldAttempt),
+  held: fixedList(HeldRuns),
   signedOffAtMs: Type.Optional(time('When its process signed off; absent while it has not. A registration clears it.')),
   drained: flag('True while it takes no new jobs.'),
   drainReason: Type.Optional(text('The reason of the drain.')),
@@ -315,5 +305,7 @@ export const StudyHead = Type.Object({ name: text('Its name.'), about: text('One
 export type ContextOf<R> = { [K in Exclude<keyof Required<R>, 'value'>]: R[K] };
 export interface BatchInput extends Static<ReturnType<typeof Type.Object<typeof batchInput>>> {}
 export interface BatchContext extends BatchInput, Omit<ContextOf<Static<typeof BatchRecord>>, keyof BatchInput> {}
-export interface HeldAttempt extends Static<typeof HeldAttempt> {}
-export interface RunnerContext extends ContextOf<Static<typeof RunnerRecord>> {}
+export interface RunnerRecord extends Static<typeof RunnerRecord> {}
+export interface RunnerContext extends Omit<ContextOf<RunnerRecord>, 'held'> {
+  held: readonly HeldAttempt[];
+}

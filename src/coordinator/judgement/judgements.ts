@@ -127,6 +127,11 @@ export class Judgements {
     return entry?.judgement.precision(dependenceWarnings(entry.method));
   }
 
+  /** Whether nothing of an ended study is to be judged any more. */
+  isFinal(state: BatchState): boolean {
+    return !isJudged(state) || this.#unusable.has(state.context.batchId) || this.#final(state) !== undefined;
+  }
+
   /** The record of an ended study that is judged to its end; judges it otherwise. */
   #final(state: BatchState): VerdictsRecord | undefined {
     const record = readVerdicts(this.#parts, state.context.batchId);

@@ -4,6 +4,7 @@
  */
 import type { Uuid, JobRecord } from '../../contract/types.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
+import { commonPrefix } from '../../domain/ids.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Listing } from './listings.ts';
 import { backupText } from '../kernel/storage/backup.ts';
@@ -102,7 +103,7 @@ async function* oneBatch(share: EventLoopShare, snapshot: StoreView, batchId: Uu
 
 function ofThisBatch(record: string, batchId: Uuid): string {
   const { value, context } = decodeRunner(record);
-  const held = context.held.filter((it) => it.jobId.startsWith(batchId.slice(0, 28)));
+  const held = context.held.filter((it) => it.jobId.startsWith(commonPrefix(batchId)));
   return JSON.stringify({ value, ...context, held });
 }
 

@@ -3,6 +3,7 @@
  * read waits for a write.
  */
 import { activeRuns, pendingRuns } from '../../../machines/batch.ts';
+import type { Abandoned } from '../../base/abandonment.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import { SimbatchError } from '../../domain/errors.ts';
@@ -46,6 +47,7 @@ import type { Store } from '../kernel/storage/store.ts';
 import type { Judgements } from '../judgement/judgements.ts';
 import { readJob, readRunner, type StoreReader } from '../kernel/records/lookup.ts';
 import type { StudyHealth } from '../runs/study-health.ts';
+import type { StudyWaits } from '../judgement/study-waits.ts';
 import type { Statistics } from '../scheduling/statistics.ts';
 
 interface BatchParts {
@@ -115,8 +117,16 @@ export function wholeBatch(parts: WholeBatchParts, batchId: Uuid): BatchStatusRe
   return { ...judgedBatch(parts, state), ...left };
 }
 
-/** The resource of a batch with an estimate of this moment, after the durations of an open batch were read where they are not in memory. */
-export async function batchWithDurations(parts: WholeBatchParts, batchId: Uuid): Promise<BatchStatusResponse> {
+/**
+ * The resource of a batch with an estimate of this moment, after the durations of an open batch were read where they are not in memory: once it has
+ * ended and is judged, waits for rows or for the decision about a failed canary, or as it is after `waitMs`.
+ */
+export async function batchWithDurations(
+  parts: WholeBatchParts & { studyWaits: StudyWaits },
+  batchId: Uuid,
+  { waitMs = 0, abandoned }: { waitMs?: number; abandoned?: Abandoned } = {},
+): Promise<BatchStatusResponse> {
+  if (waitMs > 0) await parts.studyWaits.wait(batchId, waitMs, abandoned);
   // The state is read before the durations, so that both are of one instant.
   const state = readBatch(parts.store, batchId);
   const whole = judgedBatch(parts, state);

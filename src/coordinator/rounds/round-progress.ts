@@ -4,6 +4,7 @@
  */
 import type { Fact } from '../../../machines/protocol.ts';
 import type { Abandoned } from '../../base/abandonment.ts';
+import { Waiters } from '../../base/async/waiters.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopShare } from '../../base/event-loop-share.ts';
 import type { Uuid } from '../../contract/types.ts';
@@ -46,11 +47,12 @@ export class RoundProgress {
   readonly #parts: ProgressParts;
   /** By study, ascending. */
   readonly #open = new Map<Uuid, OpenRound[]>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting: Waiters;
   readonly #listeners = new Set<(completed: CompletedRound) => void>();
 
   constructor(parts: ProgressParts) {
     this.#parts = parts;
+    this.#waiting = new Waiters(parts.clock);
   }
 
   /** Takes over the open studies after a restart. */
@@ -163,9 +165,7 @@ export class RoundProgress {
   }
 
   #complete(batchId: Uuid, { round, first, count }: OpenRound): void {
-    const place = `${batchId}/${round}`;
-    for (const resolve of this.#waiting.get(place) ?? []) resolve();
-    this.#waiting.delete(place);
+    this.#waiting.release(`${batchId}/${round}`);
     for (const listener of this.#listeners) listener({ batchId, round, first, count });
   }
 
@@ -177,22 +177,9 @@ export class RoundProgress {
 
   /** Resolves when every run of the round has ended, after `waitMs`, or when the client has disconnected. */
   wait(batchId: Uuid, round: number, waitMs: number, abandoned?: Abandoned): Promise<void> {
-    if (waitMs <= 0 || abandoned?.aborted === true || this.isComplete(batchId, round)) return Promise.resolve();
-    const place = `${batchId}/${round}`;
-    const waiting = this.#waiting.get(place) ?? new Set();
-    this.#waiting.set(place, waiting);
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancelTimer();
-        abandoned?.removeEventListener('abort', end);
-        waiting.delete(end);
-        if (waiting.size === 0) this.#waiting.delete(place);
-        resolve();
-      };
-      const cancelTimer = this.#parts.clock.after(waitMs, end);
-      abandoned?.addEventListener('abort', end);
-      waiting.add(end);
-    });
+    return this.isComplete(batchId, round)
+      ? Promise.resolve()
+      : this.#waiting.wait(`${batchId}/${round}`, waitMs, abandoned);
   }
 
   /** Calls the listener for each round whose last run has ended, until the returned function is called. */
@@ -202,8 +189,7 @@ export class RoundProgress {
   }
 
   close(): void {
-    // A Set may lose the entry that is being visited.
-    for (const waiting of this.#waiting.values()) for (const end of waiting) end();
+    this.#waiting.close();
   }
 }
 

@@ -1,6 +1,7 @@
 /** Requests that wait for the end of runs of any rounds. It follows from committed facts, and is empty after a restart, as its requests are gone. */
 import type { Fact } from '../../../machines/protocol.ts';
 import type { Abandoned } from '../../base/abandonment.ts';
+import { untilEnded } from '../../base/async/waiters.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Uuid } from '../../contract/types.ts';
 
@@ -68,16 +69,10 @@ export class RunEnds {
 
   /** Resolves when all runs have ended, when the study was cancelled, after `waitMs`, or when the client has disconnected. */
   until(wait: RunsWait, waitMs: number, abandoned?: Abandoned): Promise<void> {
-    if (wait.open.size === 0 || waitMs <= 0 || abandoned?.aborted === true) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancelTimer();
-        abandoned?.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancelTimer = this.#clock.after(waitMs, end);
-      abandoned?.addEventListener('abort', end);
+    if (wait.open.size === 0) return Promise.resolve();
+    return untilEnded(this.#clock, waitMs, abandoned, (end) => {
       wait.resolve = end;
+      return () => {};
     });
   }
 

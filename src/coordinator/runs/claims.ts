@@ -6,7 +6,7 @@ import type { RunAssignment } from '../scheduling/scheduler.ts';
 import { workRequestOf } from '../scheduling/work-request.ts';
 import type { Turn } from '../kernel/turn/turn.ts';
 import { runnersToLook } from '../reuse/take-results.ts';
-import { runnerOrThrow } from '../kernel/records/lookup.ts';
+import { runnerOrThrow, sameInstanceOrThrow } from '../kernel/records/lookup.ts';
 import { answer, assign, type AssignParts } from './assign.ts';
 import { recordContact } from './contact.ts';
 import type { PendingPolls } from './pending-polls.ts';
@@ -53,12 +53,20 @@ interface Work extends ClaimResponse {
 /** The runs that the runner can have at once, on the disk: claimed in turns of a limited number of runs. */
 async function workNow(parts: ClaimParts, runnerId: string, request: ClaimRequest): Promise<Work> {
   const work: Work = { assignments: [], batches: {}, mustLook: false };
+  /** The runs that the runner knows, or will know by the answer. */
+  const named = new Set((request.holding ?? []).map((it) => it.job_id));
   for (;;) {
-    const { value, written } = parts.turns.runNow('claim', (turn) => claimSome(parts, turn, runnerId, request, work));
+    const { value, written } = parts.turns.runNow('claim', (turn) => {
+      if (work.assignments.length > 0) sameInstanceOrThrow(runnerOrThrow(turn, runnerId), request.instance);
+      else noteContact(parts, turn, runnerId, request);
+      const most = Math.min(CLAIMED_AT_ONCE, request.max_jobs - work.assignments.length);
+      return claimSome(parts, turn, runnerId, request, { most, named });
+    });
     parts.taking.end(written);
     await written;
     const { assignments, batches, mustLook } = value;
     work.assignments.push(...assignments);
+    for (const { job } of assignments) named.add(job.id);
     Object.assign(work.batches, batches);
     work.mustLook ||= mustLook;
     const isLast = assignments.length < CLAIMED_AT_ONCE || work.assignments.length >= request.max_jobs;
@@ -66,15 +74,22 @@ async function workNow(parts: ClaimParts, runnerId: string, request: ClaimReques
   }
 }
 
-function claimSome(parts: ClaimParts, turn: Turn, runnerId: string, request: ClaimRequest, so: ClaimResponse): Work {
-  const { ahead = 0, wait_seconds: waitSecs = 0, holding = [] } = request;
-  const most = Math.min(CLAIMED_AT_ONCE, request.max_jobs - so.assignments.length);
+/** Once for a claim: a run that its answer will name is not missing. */
+function noteContact(parts: ClaimParts, turn: Turn, runnerId: string, request: ClaimRequest): void {
   // A claim without `slots_lost` reports no change.
   const { slotsLost } = runnerOrThrow(turn, runnerId).context;
   recordContact(turn, runnerId, slotsLost === undefined ? request : { slots_lost: slotsLost, ...request });
   turn.deliverFacts();
   parts.longPolls.noteRequest(runnerId);
-  const named = [...holding.map((it) => it.job_id), ...so.assignments.map((it) => it.job.id)];
+}
+
+function claimSome(
+  parts: ClaimParts,
+  turn: Turn,
+  runnerId: string,
+  { ahead = 0, wait_seconds: waitSecs = 0 }: ClaimRequest,
+  { most, named }: { most: number; named: ReadonlySet<Uuid> },
+): Work {
   const again = unacknowledged(turn, runnerId, named).slice(0, most);
   const answered = (claimed: readonly RunAssignment[], mustLook: boolean): Work => ({
     ...answer(parts, turn, [...again, ...claimed.map((it) => it.jobId)]),
@@ -95,8 +110,7 @@ function claimSome(parts: ClaimParts, turn: Turn, runnerId: string, request: Cla
 }
 
 /** Returns claimed jobs that the runner does not name: it never received the reply that assigned them. */
-function unacknowledged(turn: Turn, runnerId: string, holding: readonly Uuid[]): Uuid[] {
-  const named = new Set(holding);
+function unacknowledged(turn: Turn, runnerId: string, named: ReadonlySet<Uuid>): Uuid[] {
   const { held } = runnerOrThrow(turn, runnerId).context;
   return held.map((it) => it.jobId).filter((it) => !named.has(it) && turn.state('job', it)?.value === 'Claimed');
 }

@@ -3,7 +3,7 @@
  * waits for one runner while another is free.
  */
 import type { BatchContext } from '../../../machines/batch.ts';
-import type { RunnerCapabilities, RunnerContext, Uuid } from '../../contract/types.ts';
+import type { HeldAttempt, RunnerCapabilities, RunnerContext, Uuid } from '../../contract/types.ts';
 import { minus, supports, waitingOf } from '../../domain/scheduling.ts';
 import { couldTake, type WorkRequest } from './work-request.ts';
 
@@ -46,8 +46,9 @@ export class CrowdedRunners {
   waitingOn(runnerId: string, sources: WaitingSources): WaitingRun[] {
     const runner = this.#ids.has(runnerId) ? sources.runner(runnerId) : undefined;
     if (runner === undefined) return [];
-    const claimed = runner.held.filter((it) => sources.isClaimed(it.jobId));
-    const started = runner.held.filter((it) => !claimed.includes(it));
+    const claimed: HeldAttempt[] = [];
+    const started: HeldAttempt[] = [];
+    for (const it of runner.held) (sources.isClaimed(it.jobId) ? claimed : started).push(it);
     const waiting = new Set(waitingOf(runner.capabilities, [...started, ...claimed]));
     return claimed
       .filter((it) => waiting.has(it))

@@ -9,6 +9,7 @@ import {
   MINE_QUERY,
   PAGE_QUERY,
   RUN_RANGE_QUERY,
+  STUDY_WAIT_QUERY,
   choiceQuery,
 } from '../../contract/queries.ts';
 import * as reuse from '../../contract/code/reuse.ts';
@@ -93,8 +94,10 @@ export const studiesRoutes = [
     summary: 'Read the progress of a batch',
     scope: 'read',
     answer: 'single',
+    query: STUDY_WAIT_QUERY,
     response: batches.BatchStatusResponse,
-    handle: (coordinator, call) => coordinator.batch(call.id),
+    handle: (coordinator, { id, query: { wait = 0 }, abandoned }) =>
+      coordinator.batch(id, wait === 0 ? {} : { waitMs: wait * 1_000, abandoned: abandoned() }),
   }),
   route({
     method: 'GET',

@@ -8,8 +8,8 @@ import warnings
 from typing import Any, Dict, List, Mapping, Optional, Protocol, Set
 
 ENDED = ("Completed", "Failed", "Cancelled")
-_FIRST_POLL_S = 0.05
-_LONGEST_POLL_S = 1.0
+_WAIT_S = 1
+_PAUSE_S = 0.05
 _LINE_S = 10.0
 _STUCK_S = 5.0
 
@@ -25,19 +25,19 @@ class Followed(Blocked, Protocol):
 
     @property
     def id(self) -> str: ...
-    def refresh(self) -> Dict[str, Any]: ...
+    def _refresh(self, wait_s: int) -> Dict[str, Any]: ...
     def sentence(self) -> Optional[str]: ...
 
 
 def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
     """See `Batch.wait`."""
     end = None if timeout is None else time.monotonic() + timeout
-    pause = _FIRST_POLL_S
+    wait_s = 0
     bar: Any = None
     try:
         stuck = Stuck(batch)
         while True:
-            state = batch.refresh()
+            state = batch._refresh(wait_s)
             resource, ended = state["batch"], ended_of(state["jobs_by_status"])
             stuck.look(ended)
             if progress:
@@ -47,8 +47,10 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
                 break
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
-            time.sleep(pause if end is None else max(0.0, min(pause, end - time.monotonic())))
-            pause = min(pause * 1.1, _LONGEST_POLL_S)
+            # The coordinator answers at the end of the study. What is left of a limit is less than it can wait.
+            wait_s = _WAIT_S if end is None or end - time.monotonic() >= _WAIT_S else 0
+            if wait_s == 0 and end is not None:
+                time.sleep(max(0.0, min(_PAUSE_S, end - time.monotonic())))
     except KeyboardInterrupt:
         if bar is not None:
             bar.close()

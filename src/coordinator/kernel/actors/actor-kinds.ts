@@ -14,21 +14,13 @@ import {
   type RunnerState,
 } from '../../../../machines/kinds.ts';
 import type { NotificationSnapshot } from '../../../../machines/notification/notification.ts';
-import type { RunnerContext } from '../../../../machines/runner-context.ts';
 import type { RunnerSnapshot } from '../../../../machines/runner.ts';
 import { SimbatchError } from '../../../domain/errors.ts';
 import { runIdOf } from '../../../domain/ids.ts';
-import type {
-  BatchStatus,
-  JobHistoryState,
-  JobRecord,
-  NotificationRecord,
-  RunnerStatus,
-  Uuid,
-} from '../../../contract/types.ts';
+import type { BatchStatus, JobHistoryState, JobRecord, NotificationRecord, Uuid } from '../../../contract/types.ts';
 import { mergeOf, namesOf } from '../../../contract/codegen/member-functions.ts';
-import { RunnerRecord } from '../../../contract/records/records.ts';
 import { encodeJob } from './job-codec.ts';
+import { encodeRunner } from './runner-codec.ts';
 import { keys } from '../storage/keys.ts';
 
 export {
@@ -38,6 +30,7 @@ export {
   type NotificationState,
   type RunnerState,
 } from '../../../../machines/kinds.ts';
+export { decodeRunner } from './runner-codec.ts';
 
 export interface StateOf {
   job: JobState;
@@ -93,21 +86,8 @@ export function decodeJob(jobId: Uuid, record: string, batch: BatchContext): Job
 const encode = ({ value, context }: { value: string; context: object }): string =>
   `{"value":"${value}",${JSON.stringify(context).slice(1)}`;
 
-/** A heartbeat, a claim and the end of a run each write their runner. */
-const { value: _, ...runnerMembers } = RunnerRecord.properties;
-const toRunnerRecord = mergeOf<[RunnerState, RunnerContext], Record<string, unknown>>(
-  ['value'],
-  namesOf(runnerMembers),
-);
-const encodeRunner = (state: RunnerState): string => JSON.stringify(toRunnerRecord(state, state.context));
-
 export function decodeBatch(record: string): BatchState {
   const { value, ...context } = JSON.parse(record) as { value: BatchStatus } & BatchContext;
-  return { value, context };
-}
-
-export function decodeRunner(record: string): RunnerState {
-  const { value, ...context } = JSON.parse(record) as { value: RunnerStatus } & RunnerContext;
   return { value, context };
 }
 

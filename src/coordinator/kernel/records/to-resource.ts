@@ -112,6 +112,14 @@ export function toJobHistory({ value, context: c }: JobState): JobHistory {
 const isRareEvent = (submission: string | undefined): boolean =>
   submission?.includes('"algorithm":"rare_event"') === true;
 
+/** True for a study that waits for rows of a client: the coordinator appends the rounds of a study of rare events. */
+const awaitsRows = (read: ReadRecord, { waitingSinceMs, batchId }: BatchState['context']): boolean =>
+  waitingSinceMs !== undefined && !isRareEvent(read(keys.submission(batchId)));
+
+/** True when an open study waits for rows or for the decision about a failed canary. */
+export const awaitsClient = (read: ReadRecord, { context }: BatchState): boolean =>
+  hasFailedCanary(context) || awaitsRows(read, context);
+
 /** `read` returns the value of a key: the batches that came of this one are in a record of their own. */
 export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Batch {
   const batch: Batch = {
@@ -145,10 +153,9 @@ export function toBatch({ value, context: c }: BatchState, read: ReadRecord): Ba
     batch.rounds = c.rounds ?? 0;
     if (c.growing === undefined) batch.closed = true;
   }
-  // The coordinator appends the rounds of a study of rare events: such a study waits for no client.
-  if (c.waitingSinceMs !== undefined && !isRareEvent(read(keys.submission(c.batchId)))) {
+  if (awaitsRows(read, c)) {
     batch.waiting_for_rows = true;
-    batch.waiting_since = timestamp(c.waitingSinceMs);
+    batch.waiting_since = timestamp(c.waitingSinceMs!);
   }
   if (c.pausedAtMs !== undefined) batch.paused = true;
   if (c.pauseReason !== undefined) batch.pause_reason = c.pauseReason;
