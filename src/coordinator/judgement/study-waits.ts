@@ -4,6 +4,7 @@ import type { Abandoned } from '../../base/abandonment.ts';
 import { Waiters } from '../../base/async/waiters.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Uuid } from '../../contract/types.ts';
+import { isDamage } from '../../domain/errors.ts';
 import type { Judgements } from './judgements.ts';
 import type { Directory } from '../kernel/actors/directory.ts';
 import { isTerminal, type BatchState } from '../kernel/actors/actor-kinds.ts';
@@ -31,9 +32,17 @@ export class StudyWaits {
     if (this.#waiting.isEmpty) return;
     const changed = new Set<Uuid>();
     for (const fact of facts) if ('batchId' in fact && this.#waiting.has(fact.batchId)) changed.add(fact.batchId);
-    for (const batchId of changed) {
+    for (const batchId of changed) if (this.#isOverNow(batchId)) this.#waiting.release(batchId);
+  }
+
+  /** True also where a record is damaged: the answer reports it. */
+  #isOverNow(batchId: Uuid): boolean {
+    try {
       const state = this.#parts.directory.state('batch', batchId);
-      if (state === undefined || this.#isOver(state)) this.#waiting.release(batchId);
+      return state === undefined || this.#isOver(state);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return true;
     }
   }
 

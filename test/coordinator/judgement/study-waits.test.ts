@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { Abandonment } from '../../../src/base/abandonment.ts';
 import type { Uuid } from '../../../src/contract/types.ts';
+import { keys } from '../../../src/coordinator/kernel/storage/keys.ts';
+import { SimbatchError } from '../../../src/domain/errors.ts';
 import { codeOf, Scene } from '../../support/scene.ts';
 import { settled } from '../../support/simulated-clock.ts';
 import { adaptiveStudy } from '../../support/rounds.ts';
@@ -113,5 +115,21 @@ describe('coordinator/judgement/study-waits', () => {
     await execute(batch, [0, 1, 2, 3]);
     await again;
     expect(answers).to.deep.equal(['Pending', 'Completed']);
+  });
+
+  it('are answered where a record is damaged, which the answer reports, and keep nothing from the parts after them', async () => {
+    const { batch_id: batch } = await scene.api.submit(adaptiveStudy({ runs: 20 }));
+    await scene.api.appendRound(batch, { key: 'a', rows: [{ r: 1, x: 2 }] });
+    const waiting = codeOf(asked(batch));
+    await scene.claim('a', 1);
+    await scene.start(batch, 0, 'a');
+    const { store } = scene;
+    const get = store.get.bind(store);
+    store.get = (key) => {
+      if (key === keys.submission(batch)) throw new SimbatchError('store-damaged', 'damaged');
+      return get(key);
+    };
+    await scene.complete(batch, 0, 'a');
+    expect(await waiting).to.equal('store-damaged');
   });
 });

@@ -63,7 +63,7 @@ class Batch(Extracting, Growing, Judging):
         return self._refresh(0)
 
     def _refresh(self, wait_s: int) -> Dict[str, Any]:
-        """The same once it has ended, waits for rows, or its canary has failed; after `wait_s` seconds as it is."""
+        """The same once it has ended and is judged, waits for rows, or its canary has failed; after `wait_s` seconds as it is."""
         query = {"wait": wait_s} if wait_s > 0 else None
         found: Dict[str, Any] = self.coordinator.transport.get(self._path(""), query, extra_s=wait_s)
         self._resource = found["batch"]
