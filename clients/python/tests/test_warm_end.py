@@ -36,3 +36,29 @@ def test_a_closed_socket_needs_no_finalizer_an_open_one_and_one_with_a_finalizer
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) == [False, True, False, True]
+
+
+CHILDREN = f"""
+import sys
+sys.path.insert(0, {str(WARM)!r})
+import json, os, signal, _warm_children
+children = _warm_children.Children()
+read, write = os.pipe()
+for number, makes_group in enumerate((False, True)):
+    pid = os.fork()
+    if pid == 0:
+        if makes_group:
+            os.setsid()
+        os.write(write, b"x")
+        signal.pause()
+    children.pids[number] = pid
+    os.read(read, 1)
+children._end_all()
+print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children.pids.values()]))
+"""
+
+
+def test_the_end_of_the_server_ends_a_process_that_has_not_made_its_group_yet():
+    run = subprocess.run([sys.executable, "-c", CHILDREN], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == [-9, -9]

@@ -308,10 +308,12 @@ class Children:
     def _end_all(self):
         for number, pid in self.pids.items():
             if self.can_wait or number not in self.ended:
-                try:
-                    os.killpg(pid, _signal.SIGKILL)
-                except OSError:
-                    pass
+                # The process before its group, which it may not have made yet, and without which it has no others.
+                for kill in (os.kill, os.killpg):
+                    try:
+                        kill(pid, _signal.SIGKILL)
+                    except OSError:
+                        pass
 
 
 def _start_of(pid):

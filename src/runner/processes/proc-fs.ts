@@ -172,3 +172,12 @@ function canSignal(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
+
+/** SIGKILL to a process, or to a process group when negative. */
+export function sendKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // The process is dead, or another user's.
+  }
+}

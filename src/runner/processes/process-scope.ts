@@ -2,13 +2,12 @@
  * The processes of one run: how they are found and how they are ended. Four means: its container, the
  * run's cgroup, its process group, and the marker `SVC_OUTPUT_DIR=<directory>` in the environment of its processes.
  */
-import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/clock.ts';
+import { sleep, type Clock } from '../../base/clock.ts';
 import type { Log } from '../log.ts';
 import type { SpooledAttempt } from '../spool.ts';
 import { oneLine } from '../system-error.ts';
 import type { CgroupLimits, Cgroups, RunCgroup } from './cgroups.ts';
-import { hasMembers, type ProcessInfo, type ProcessTable } from './proc-fs.ts';
+import { hasMembers, sendKill, type ProcessInfo, type ProcessTable } from './proc-fs.ts';
 
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 250;
@@ -153,7 +152,11 @@ export class ProcessScope {
       return;
     }
     void this.#container?.kill();
-    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) sendKill(-this.#leader);
+    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) {
+      // The leader before its group: a process that was just forked has not made it yet, and has no others without it.
+      if (this.#isAlive(this.#leader)) sendKill(this.#leader);
+      sendKill(-this.#leader);
+    }
     try {
       this.#cgroup?.kill();
     } catch (error) {
@@ -235,6 +238,12 @@ export class ProcessScope {
     return start === undefined || this.#leaderStart === undefined || start === this.#leaderStart;
   }
 
+  /** True where it is known that the pid is the leader's. */
+  #isAlive(leader: number): boolean {
+    const start = this.#tools.table.processStart(leader);
+    return start !== undefined && start === this.#leaderStart;
+  }
+
   #limit(): void {
     // The cgroup of a container is another.
     if (this.#container !== undefined) return;
@@ -307,12 +316,4 @@ export function describeProcess({ pid, command, state }: ProcessInfo): string {
   const details = [command, ...(state === 'D' ? ['waits in the kernel'] : [])].filter((it) => it !== '');
   if (pid === 0) return command;
   return details.length === 0 ? String(pid) : `${String(pid)} (${details.join(', ')})`;
-}
-
-function sendKill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process is dead, or another user's.
-  }
 }

@@ -1,4 +1,4 @@
-/** The scope of a run sends no signal to a process group whose leader's pid another process has meanwhile. */
+/** The scope of a run ends its first process, and sends no signal to a process or group whose leader's pid another process has meanwhile. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -7,6 +7,17 @@ import { silentLog } from '../../../../src/runner/log.ts';
 import { ProcessTable } from '../../../../src/runner/processes/proc-fs.ts';
 import { ProcessScope } from '../../../../src/runner/processes/process-scope.ts';
 import { lives } from '../../../support/runner-process.ts';
+
+describe('runner/processes/process-scope: a process that was just forked', () => {
+  it('is ended before it has made a group of its own', async () => {
+    const child = spawn('sleep', ['300'], { stdio: 'ignore' });
+    const tools = { table: new ProcessTable(), cgroups: undefined };
+    const scope = new ProcessScope(tools, silentLog, '/no/such/directory', {});
+    scope.adopt(child.pid ?? 0);
+    scope.kill();
+    expect(await once(child, 'exit')).to.deep.equal([null, 'SIGKILL']);
+  });
+});
 
 describe('runner/processes/process-scope: a pid that is used again', () => {
   for (const [what, starts, survives] of [
