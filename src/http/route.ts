@@ -164,6 +164,14 @@ export interface Route extends Omit<Definition<RouteBody | undefined, QueryParam
   handle: (coordinator: CoordinatorApi, call: Call) => Promise<unknown>;
 }
 
+/** How a request waits that may ask for that. Without a wait a disconnect need not be noticed. */
+export function waitOf({ query: { wait = 0 }, abandoned }: { query: { wait?: number }; abandoned: () => Abandoned }): {
+  waitMs?: number;
+  abandoned?: Abandoned;
+} {
+  return wait === 0 ? {} : { waitMs: wait * 1_000, abandoned: abandoned() };
+}
+
 /** Returns a function that makes the routes of a tag. A handler's body and query have the types of the route's schemas. */
 export function routesOf(tag: Tag) {
   return <const B extends RouteBody | undefined = undefined, const Q extends QueryParameters = QueryParameters>(

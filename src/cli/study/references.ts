@@ -1,7 +1,7 @@
 /** Resolves references to studies and runs: ids, prefixes of a study's id, `latest`, and `STUDY/RUN` for a run. */
 import type { Client } from '../../client/client.ts';
 import { newestBatches } from '../../client/newest-batches.ts';
-import { isBatchId, isJobId, jobId } from '../../domain/ids.ts';
+import { batchIdOf, isBatchId, isJobId, jobId } from '../../domain/ids.ts';
 import type { Batch, Uuid } from '../../contract/types.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Failure } from '../failure.ts';
@@ -21,7 +21,7 @@ export async function resolveBatch(client: Client, reference: string): Promise<U
   const wanted = reference.toLowerCase();
   if (isBatchId(wanted)) return wanted;
   if (isJobId(wanted))
-    throw new Failure(EXIT.usage, `${reference} is the id of a run; its study is ${wanted.slice(0, 28)}00000000`);
+    throw new Failure(EXIT.usage, `${reference} is the id of a run; its study is ${batchIdOf(wanted)}`);
   if (!isBatchReference(wanted)) {
     throw new Failure(EXIT.missing, `"${reference}" names no study: give its id, the beginning of its id, or latest`);
   }

@@ -2,14 +2,14 @@
 import { Type, type Static } from 'typebox';
 import { JOB_ID_PATTERN } from '../patterns.ts';
 import { resourceCounts } from '../scalars.ts';
-import { count, time } from './shapes.ts';
+import { amount, count, time } from './shapes.ts';
 
 /** An attempt that a runner holds, with its share of the machine. */
 export const HeldAttempt = Type.Object({
   jobId: Type.String({ pattern: JOB_ID_PATTERN }),
   attempt: count('Number of the attempt.'),
-  cpuMilli: Type.Number({ minimum: 0, description: 'Its CPU, in thousandths of a core.' }),
-  memoryBytes: Type.Number({ minimum: 0, description: 'Its memory.' }),
+  cpuMilli: amount('Its CPU, in thousandths of a core.'),
+  memoryBytes: amount('Its memory.'),
   resources: Type.Optional(resourceCounts('Its counted resources; absent: none.', 1)),
   missingSinceMs: Type.Optional(time('The first heartbeat in a row that does not name it; absent while one does.')),
 });

@@ -19,12 +19,11 @@ import { AttemptRef, RunnerCapabilities } from '../resources/runners.ts';
 import { resourceCounts, runnerId } from '../scalars.ts';
 import { HeldRuns, type HeldAttempt } from './held.ts';
 import { StoredBatchHistory, StoredJudgement } from './judgement.ts';
-import { count, fixedList, time } from './shapes.ts';
+import { amount, count, fixedList, time } from './shapes.ts';
 import { storedProperties } from '../members/member-schemas.ts';
 import { JOB_MEMBERS } from '../members/members.ts';
 
 const batchId = Type.String({ pattern: BATCH_ID_PATTERN });
-const amount = (description: string) => Type.Number({ minimum: 0, description });
 
 /** The members of a batch that its submission determines. */
 const batchInput = {

@@ -2,7 +2,7 @@
  * Joins the records of a store by batch and by run. Keys of every kind sort by batch, so one pass over each kind suffices,
  * in constant memory; records without a batch appear as well.
  */
-import { batchIdOf } from '../../domain/ids.ts';
+import { batchIdOf, commonPrefix } from '../../domain/ids.ts';
 import type { Uuid } from '../../contract/types.ts';
 import type { EngineView } from '../kernel/storage/engine.ts';
 import { allOf, idOf, type KeyKind } from '../kernel/storage/keys.ts';
@@ -60,7 +60,7 @@ async function* runsOf(batchId: Uuid, at: (kind: string) => Cursor): AsyncGenera
   const nextRun = (): Uuid | undefined =>
     least(
       RUN_KINDS.map((kind) => headId(at(kind))).map((id) =>
-        id?.startsWith(batchId.slice(0, 28)) === true ? id : undefined,
+        id?.startsWith(commonPrefix(batchId)) === true ? id : undefined,
       ),
     );
   for (let jobId = nextRun(); jobId !== undefined; jobId = nextRun()) {

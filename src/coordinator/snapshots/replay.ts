@@ -17,7 +17,7 @@ import { DivergenceLog, type ReplayReport } from './divergence.ts';
 import { ConsistencyCheck } from './consistency-check.ts';
 import { ActorPlayer } from '../../../machines/actor-player.ts';
 import { KINDS } from '../../../machines/kinds.ts';
-import { runIdOf } from '../../domain/ids.ts';
+import { batchIdOf, runIdOf } from '../../domain/ids.ts';
 import { unusable } from './read.ts';
 
 /**
@@ -152,7 +152,7 @@ class Stage {
     const known = this.#players.get(address);
     if (known !== undefined || kindOf(address) !== 'job') return known;
     const { id } = splitKey(address);
-    const batch = this.#players.get(`batch/${id.slice(0, 28)}00000000`);
+    const batch = this.#players.get(`batch/${batchIdOf(id)}`);
     if (batch === undefined) return undefined;
     const player = ActorPlayer.begin('job', jobInput(id, batch.stored));
     this.#players.set(address, player);

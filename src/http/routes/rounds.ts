@@ -8,7 +8,7 @@ import { int32 } from '../../contract/scalars.ts';
 import { text } from '../../contract/build.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { list, StatusAnswer } from '../answers.ts';
-import { routesOf } from '../route.ts';
+import { routesOf, waitOf } from '../route.ts';
 
 const route = routesOf('studies');
 
@@ -99,10 +99,8 @@ export const roundRoutes = [
     response: rounds.RoundResults,
     statuses: { 202: { description: 'Runs have not ended; ask again.', schema: rounds.RoundProgress } },
     errors: ['not-external', 'unknown-round'],
-    handle: async (coordinator, { id, parameters, query, abandoned }) => {
-      const { wait = 0 } = query;
-      const options = { waitMs: wait * 1_000, ...(wait > 0 ? { abandoned: abandoned() } : {}) };
-      const answer = await coordinator.roundResults(id, numberOf(parameters), options);
+    handle: async (coordinator, call) => {
+      const answer = await coordinator.roundResults(call.id, numberOf(call.parameters), waitOf(call));
       return 'pieces' in answer ? { body: answer.pieces } : new StatusAnswer(202, answer.progress);
     },
   }),
@@ -122,10 +120,8 @@ export const roundRoutes = [
     response: evaluation.Evaluation,
     statuses: { 202: { description: 'Runs have not ended; ask again.', schema: evaluation.EvaluationProgress } },
     errors: ['budget-exhausted', 'study-closed', 'not-external'],
-    handle: async (coordinator, { id, body, query, abandoned }) => {
-      const { wait = 0 } = query;
-      const options = { waitMs: wait * 1_000, ...(wait > 0 ? { abandoned: abandoned() } : {}) };
-      const answer = await coordinator.evaluate(id, body, options);
+    handle: async (coordinator, call) => {
+      const answer = await coordinator.evaluate(call.id, call.body, waitOf(call));
       return 'pieces' in answer ? { body: answer.pieces } : new StatusAnswer(202, answer.progress);
     },
   }),

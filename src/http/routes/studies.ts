@@ -18,7 +18,7 @@ import * as views from '../../contract/views.ts';
 import { DESIGN_FORMATS, type DesignFormat } from '../../domain/sampling/design-table.ts';
 import { exported, filterOf, list } from '../answers.ts';
 import { SimbatchError } from '../../domain/errors.ts';
-import { IDEMPOTENCY, routesOf } from '../route.ts';
+import { IDEMPOTENCY, routesOf, waitOf } from '../route.ts';
 
 const route = routesOf('studies');
 
@@ -96,8 +96,7 @@ export const studiesRoutes = [
     answer: 'single',
     query: STUDY_WAIT_QUERY,
     response: batches.BatchStatusResponse,
-    handle: (coordinator, { id, query: { wait = 0 }, abandoned }) =>
-      coordinator.batch(id, wait === 0 ? {} : { waitMs: wait * 1_000, abandoned: abandoned() }),
+    handle: (coordinator, call) => coordinator.batch(call.id, waitOf(call)),
   }),
   route({
     method: 'GET',

@@ -152,10 +152,11 @@ export class ProcessScope {
       return;
     }
     void this.#container?.kill();
-    if (this.#leader !== undefined && this.#ownsGroup(this.#leader)) {
+    if (this.#leader !== undefined) {
+      const whose = this.#whoseIs(this.#leader);
       // The leader before its group: a process that was just forked has not made it yet, and has no others without it.
-      if (this.#isAlive(this.#leader)) sendKill(this.#leader);
-      sendKill(-this.#leader);
+      if (whose === 'its own') sendKill(this.#leader);
+      if (whose !== 'another') sendKill(-this.#leader);
     }
     try {
       this.#cgroup?.kill();
@@ -216,7 +217,7 @@ export class ProcessScope {
       if (it !== undefined) found.set(it.pid, it);
     };
     // In most cases the group has ended, which costs less to see than whose it is.
-    if (this.#leader !== undefined && hasMembers(this.#leader) && this.#ownsGroup(this.#leader)) {
+    if (this.#leader !== undefined && hasMembers(this.#leader) && this.#whoseIs(this.#leader) !== 'another') {
       for (const it of table.livingMembers(this.#leader)) add(it);
     }
     if (this.#cgroup !== undefined && !this.#cgroup.isEmpty) {
@@ -232,16 +233,11 @@ export class ProcessScope {
     this.#leaderStart = ticks === undefined ? table.processStart(pid) : table.startAt(ticks);
   }
 
-  /** False when the pid of the leader, which is dead then, is another process's: so is the group with its number. */
-  #ownsGroup(leader: number): boolean {
+  /** Whose the pid of the leader is now. `another`: the leader is dead, and so is the group with its number another's. */
+  #whoseIs(leader: number): 'its own' | 'another' | 'unknown' {
     const start = this.#tools.table.processStart(leader);
-    return start === undefined || this.#leaderStart === undefined || start === this.#leaderStart;
-  }
-
-  /** True where it is known that the pid is the leader's. */
-  #isAlive(leader: number): boolean {
-    const start = this.#tools.table.processStart(leader);
-    return start !== undefined && start === this.#leaderStart;
+    if (start === undefined || this.#leaderStart === undefined) return 'unknown';
+    return start === this.#leaderStart ? 'its own' : 'another';
   }
 
   #limit(): void {

@@ -45,12 +45,13 @@ def wait(batch: Followed, timeout: Optional[float], progress: bool) -> None:
                 bar.show(ended, problems_of(state["jobs_by_status"]) or ("paused" if resource.get("paused") else ""), state.get("eta"))
             if resource["status"] in ENDED or resource.get("canary_failed") or resource.get("waiting_for_rows"):
                 break
-            if end is not None and time.monotonic() >= end:
+            left: float = _WAIT_S if end is None else end - time.monotonic()
+            if left <= 0:
                 raise TimeoutError(f"study {batch.id} has not ended after {timeout:g} s; it continues")
-            # The coordinator answers at the end of the study. What is left of a limit is less than it can wait.
-            wait_s = _WAIT_S if end is None or end - time.monotonic() >= _WAIT_S else 0
-            if wait_s == 0 and end is not None:
-                time.sleep(max(0.0, min(_PAUSE_S, end - time.monotonic())))
+            # The coordinator answers at the end of the study; it waits for whole seconds.
+            wait_s = _WAIT_S if left >= _WAIT_S else 0
+            if wait_s == 0:
+                time.sleep(min(_PAUSE_S, left))
     except KeyboardInterrupt:
         if bar is not None:
             bar.close()

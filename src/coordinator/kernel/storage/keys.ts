@@ -3,6 +3,7 @@
  * be read with sublevels and written without their cost.
  */
 import type { Uuid } from '../../../contract/types.ts';
+import { commonPrefix } from '../../../domain/ids.ts';
 
 /** A half-open range of keys. */
 export interface KeyRange {
@@ -98,7 +99,7 @@ export const runOfHistory = (key: string): number => historyAt(idOf(key)).run;
 /** All records of a kind that belong to one batch: their ids begin with it, or are those of its jobs, which share all but the low 32 bits. */
 export const ofBatch = (kind: 'job' | 'result' | 'requeue' | 'outbox', batchId: Uuid): KeyRange => ({
   gte: `!${kind}!${batchId}`,
-  lt: `!${kind}!${batchId.slice(0, 28)}g`,
+  lt: `!${kind}!${commonPrefix(batchId)}g`,
 });
 
 /** All records of a kind of the rounds of one batch. `0` is the character after `/`. */
