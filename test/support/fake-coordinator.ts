@@ -75,8 +75,8 @@ export class FakeCoordinator {
   /** `compute.isolation` of every study. */
   isolation: 'process' | 'shared' = 'process';
   signedOff = 0;
-  /** Asked for each request. */
-  fault: (path: string) => Fault = () => undefined;
+  /** Asked for each request, with its body. */
+  fault: (path: string, body: string) => Fault = () => undefined;
   /** Answers each request, where a test sets it. */
   script: Script | undefined;
   /** How long the answer of a request is delayed, in milliseconds. */
@@ -205,19 +205,21 @@ export class FakeCoordinator {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '', 'http://x').pathname;
-    const fault = this.fault(path);
     this.requests.push(`${request.method ?? ''} ${path}`);
     this.authorizations.add(request.headers.authorization);
     this.#changed();
-    if (fault === 'hang-up') {
-      request.socket.destroy();
-      return;
-    }
     const isHeartbeat = path.endsWith('/heartbeat');
     if (isHeartbeat) this.heartbeatsInFlight += 1;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
+    const fault = this.fault(path, text);
+    if (fault === 'hang-up') {
+      if (isHeartbeat) this.heartbeatsInFlight -= 1;
+      this.#changed();
+      request.socket.destroy();
+      return;
+    }
     if (this.script !== undefined) {
       this.script(request, response, text);
       return;

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ReportsRequest } from '../../../src/contract/resources/reports.ts';
 import { freshSite } from '../../support/fresh-site.ts';
 import type { FakeCoordinator, FakeJob, JobSpec } from '../../support/fake-coordinator.ts';
 import { lives, type Site } from '../../support/runner-process.ts';
@@ -57,25 +58,33 @@ describe('runner: restarts and faults', () => {
     expect(await second.end('SIGTERM')).to.equal(0);
   });
 
-  it('kill -9 of the runner before its report got through: the successor delivers it, and executes nothing again', async () => {
-    const first = site.start(fake.url);
-    const jobs = add('succeed', 'fail');
-    let reports = 0;
-    fake.fault = (path) => {
-      if (!path.endsWith('/reports')) return undefined;
-      reports += 1;
-      return fake.jobs.every((it) => it.job.status === 'Running') ? 'hang-up' : undefined;
-    };
-    await fake.until('reports are refused', () => reports > 4);
-    await first.end('SIGKILL');
-    fake.fault = () => undefined;
-    site.start(fake.url);
-    await fake.until('both are over', () => jobs.every((it) => ['Completed', 'Failed'].includes(it.job.status)));
-    expect(jobs.map((it) => it.job.status)).to.deep.equal(['Completed', 'Failed']);
-    expect(jobs.map((it) => it.attempt)).to.deep.equal([1, 1]);
-    expect(jobs.map(executed)).to.deep.equal([['attempt-1'], ['attempt-1']]);
-    expect(fake.registrations.at(-1)?.holding).to.have.length(2);
-  });
+  for (const [behaviour, status] of [
+    ['succeed', 'Completed'],
+    ['fail', 'Failed'],
+  ] as const) {
+    it(`kill -9 of the runner before it is known that a run is ${status}: the successor reports it, and executes nothing again`, async () => {
+      const first = site.start(fake.url);
+      const job = addOne(behaviour);
+      let refused = 0;
+      fake.fault = (path, body) => {
+        if (
+          !path.endsWith('/reports') ||
+          (JSON.parse(body) as ReportsRequest).reports.every((it) => it.type === 'start')
+        )
+          return undefined;
+        refused += 1;
+        return 'hang-up';
+      };
+      await fake.until('its outcome is refused twice', () => refused > 1);
+      await first.end('SIGKILL');
+      fake.fault = () => undefined;
+      site.start(fake.url);
+      await fake.until('it is over', () => job.job.status === status);
+      expect(job.attempt).to.equal(1);
+      expect(executed(job)).to.deep.equal(['attempt-1']);
+      expect(fake.registrations.at(-1)?.holding).to.deep.equal([{ job_id: job.job.id, attempt: 1 }]);
+    });
+  }
 
   it('executes and reports every run once although two of five replies are lost', async () => {
     let count = 0;
