@@ -1,7 +1,7 @@
 /** Creates directories and checks them before anything is written. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 
 /**
  * Creates a directory and its missing parents; an existing one is left unchanged. Does not use `mkdir`'s own recursion,
@@ -52,3 +52,6 @@ export function isWritable(path: string): boolean {
     return false;
   }
 }
+
+/** A path below a folder whose own is absolute and normalized: `join` would look at each character. */
+export const below = (folder: string, path: string): string => `${folder}${folder.endsWith(sep) ? '' : sep}${path}`;

@@ -199,3 +199,43 @@ assert subprocess.run(["printenv", "LAST"], stdout=subprocess.PIPE).stdout == b"
 def test_a_run_and_the_processes_that_it_starts_have_its_own_variables(without):
     done = subprocess.run([sys.executable, "-c", VARIABLES, str(WARM), without], stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 0, done.stderr.decode()
+
+
+COLLECTIONS = """
+import gc, sys
+sys.path.insert(0, sys.argv[1])
+import _warm_traces as traces
+
+before = traces.Traces([])
+gc.collect()
+gc.freeze()
+
+def visited(run):
+    # The objects that the collection after a next run visits.
+    environment = before.enter({})
+    run()
+    before.look(environment)
+    return len(gc.get_objects())
+
+class Cycle:
+    def __init__(self):
+        self.own = self
+        self.file = open("/etc/passwd")
+
+def importing():
+    assert "xml.dom.expatbuilder" not in sys.modules
+    import xml.dom.expatbuilder
+    assert len(gc.get_objects()) > 1000
+
+print(visited(lambda: None), visited(importing), visited(lambda: None))
+environment = before.enter({})
+Cycle()
+print(before.look(environment).left)
+"""
+
+
+def test_the_collection_after_a_run_visits_nothing_that_earlier_runs_have_imported():
+    done = subprocess.run([sys.executable, "-c", COLLECTIONS, str(WARM)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    counts, left = done.stdout.decode().splitlines()
+    assert all(int(it) < 200 for it in counts.split()), counts
+    assert left == "[]"

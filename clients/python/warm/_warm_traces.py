@@ -101,6 +101,7 @@ class Traces:
         own = [it for it, _ in variables if str(it.get("__name__")).partition(".")[0] != "simbatch"]
         function = getattr(sys.modules.get("simbatch.functions.loaded"), "FUNCTION", None)
         self.variables = program.Variables(own + _travelled(function), [] if function is None else [function])
+        self.has_looked = False
         # The variables of the run before, as they were given.
         self.entered = {}
         # By name, the texts to which the environment of the process refers.
@@ -163,7 +164,8 @@ class Traces:
         sys.last_type = sys.last_value = sys.last_traceback = None
         if hasattr(sys, "last_exc"):
             sys.last_exc = None
-        if self.modules.look():
+        has_imported = self.modules.look()
+        if has_imported:
             # Imports of libraries stay, and what they set.
             self.filters = list(warnings.filters)
         restored, left = self.variables.look()
@@ -173,6 +175,10 @@ class Traces:
             found.left.append("changed the content of the variable%s %s" % ("s" if len(left) > 1 else "", _names(left)))
         gc.enable()
         gc.collect()
+        if has_imported or not self.has_looked:
+            # Objects that stay, which no later collection visits.
+            gc.freeze()
+            self.has_looked = True
         self._interpreter(found)
         self.settings.look(found)
         self._environment(environment, found)

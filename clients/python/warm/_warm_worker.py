@@ -25,6 +25,7 @@ import os
 import stat
 import sys
 import time
+from _collections import deque
 from _contextvars import copy_context
 
 import _warm_children as children
@@ -84,7 +85,8 @@ class Worker:
         os.unlink(given["pipe"])
         # The work of other runs depends on them, and a run may close, replace or change any descriptor.
         self.own = [(fd, _identity(fd)) for fd in (self.incoming, self.channel, self.pipe, *self.ends)]
-        self.orders = {}
+        # As they came: hundreds of objects would be visited by each collection.
+        self.orders = deque()
         self.buffer = b""
         self.next_look = 0.0
         self.next_memory_look = 0.0
@@ -139,7 +141,7 @@ class Worker:
             if found.left and not self._is_connected():
                 _say("the run closed or replaced a connection of its process to the runner, such as with os.closerange")
                 os._exit(1)
-            if not all(os.get_blocking(fd) for fd, _ in self.own):
+            if not (os.get_blocking(self.incoming) and os.get_blocking(self.channel) and os.get_blocking(self.pipe)):
                 found.left.append("changed the blocking mode of a connection of its process to the runner")
             ms = round((time.perf_counter() - began) * 1000, 3)
             last = bool(found.left) or self.runs >= MOST_RUNS or self._has_grown()
@@ -188,17 +190,16 @@ class Worker:
 
     def _order(self, number):
         """The order with this number, which comes before it; those before it were taken back."""
-        while number not in self.orders:
-            data = os.read(self.incoming, CHUNK)
-            if not data:
-                raise EOFError
-            *lines, self.buffer = (self.buffer + data).split(b"\n")
-            for line in lines:
-                order = _decode(line.decode())
-                self.orders[order["id"]] = order
-        for other in [it for it in self.orders if it < number]:
-            del self.orders[other]
-        return self.orders.pop(number)
+        while True:
+            while not self.orders:
+                data = os.read(self.incoming, CHUNK)
+                if not data:
+                    raise EOFError
+                *lines, self.buffer = (self.buffer + data).split(b"\n")
+                self.orders.extend(lines)
+            order = _decode(self.orders.popleft().decode())
+            if order["id"] == number:
+                return order
 
     def _mark(self, number):
         for end in self.ends:

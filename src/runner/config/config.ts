@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { below } from '../../base/directories.ts';
 import { SimbatchError } from '../../domain/errors.ts';
 import { FIELDS } from './fields.ts';
 import type { FieldName } from './fields.ts';
@@ -242,7 +243,7 @@ function containerSettings(settings: Settings): ContainerSettings {
 
 /** Where checkpoints of runs are kept. */
 export const checkpointRoot = (config: Pick<RunnerConfig, 'outputRoot' | 'checkpointDir'>): string =>
-  config.checkpointDir ?? resolve(config.outputRoot, '.checkpoints');
+  config.checkpointDir ?? below(config.outputRoot, '.checkpoints');
 
 /** The advertised simulation types: engines and capabilities, in this order, each once. */
 export function supportedSimulationTypes(config: Pick<RunnerConfig, 'engines' | 'capabilities'>): string[] {

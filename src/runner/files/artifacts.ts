@@ -1,4 +1,5 @@
 /** Reads the output directory of a simulation: the list of its files, and `metadata.json`. Trusts none of it. */
+import { below } from '../../base/directories.ts';
 import { isJsonObject } from '../../base/json/json-object.ts';
 import { closeSync, constants, type Dir, type Dirent, fstatSync, openSync, readFile, readSync } from 'node:fs';
 import { opendir, unlink } from 'node:fs/promises';
@@ -11,8 +12,7 @@ import { MOST_READS_BYTES, READS_FILE } from './look-ups.ts';
 
 /** The folder of a run below an absolute root: `<batch_id>/<run_id, 8 digits>`. */
 export const runFolder = (root: string, batchId: Uuid, runId: number): string =>
-  // `join` would look at each character.
-  `${join(root, batchId)}${sep}${String(runId).padStart(8, '0')}`;
+  below(root, `${batchId}${sep}${String(runId).padStart(8, '0')}`);
 
 /** The directory of an attempt below an absolute root: of its outputs, or of its checkpoint. */
 export const attemptDirectory = (root: string, batchId: Uuid, runId: number, attempt: number): string =>
@@ -233,15 +233,15 @@ function isBounded(value: object, limits: ArtifactLimits): boolean {
   let values = 0;
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > limits.metadataDepth) return false;
-    const below: object[] = [];
+    const next: object[] = [];
     for (const container of level) {
       for (const member of Object.values(container) as unknown[]) {
         values += 1;
         if (values > limits.metadataValues) return false;
-        if (typeof member === 'object' && member !== null) below.push(member);
+        if (typeof member === 'object' && member !== null) next.push(member);
       }
     }
-    level = below;
+    level = next;
   }
   return true;
 }
