@@ -112,7 +112,7 @@ export async function until(
   meanwhile.catch((error: unknown) => (failure = error ?? new Error('it failed')));
   const endAt = Date.now() + limitMs;
   // Each look is a request, or a process: less often after a while.
-  for (let pauseMs = 5; !(await condition()); pauseMs = Math.min(50, pauseMs * 1.2)) {
+  for (let pauseMs = 5; !(await condition()); pauseMs = Math.min(100, pauseMs * 1.2)) {
     if (failure !== undefined) throw failure;
     if (Date.now() > endAt) throw new Error(`it did not come true within ${limitMs} ms: ${String(condition)}`);
     await sleep(pauseMs);

@@ -4,7 +4,7 @@ import { play } from './scenario.ts';
 
 const ONE = process.env.SIM_SEED;
 const first = ONE === undefined ? 1 : Number(ONE);
-const count = ONE === undefined ? Math.min(Number(process.env.SIM_SEEDS ?? 40), 1_000) : 1;
+const count = ONE === undefined ? Math.min(Number(process.env.SIM_SEEDS ?? 20), 1_000) : 1;
 
 describe('sim: interpreters', () => {
   it(`leave the same records in ${count} scenarios with faults`, async function () {

@@ -18,7 +18,7 @@ import { SimRunner } from './runners.ts';
 import { finish, Stage, type Bug } from './scenario.ts';
 import { Dice } from './world.ts';
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 150);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 75);
 const COMPARED_SEEDS = 30;
 /** In steps of 10 s: longer than the wait after the last failure of a receiver that fails at most so often in a row. */
 const STEPS_TO_DELIVER = 400;

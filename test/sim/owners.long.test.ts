@@ -24,7 +24,7 @@ import {
 import { SimRunner } from './runners.ts';
 import { finish, Stage, type Bug } from './scenario.ts';
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 60);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 30);
 
 /** Wraps the plans of all schedulers: of two owners with runs that every runner may take, the one with fewer active runs is served. */
 function watchPlans(faults: string[], isUsed: (owner: string | undefined) => boolean): () => void {

@@ -21,7 +21,7 @@ import { study } from '../support/studies.ts';
 import { missOf, SimRunner } from './runners.ts';
 import { finish, Stage } from './scenario.ts';
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 60);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 30);
 const RUNS = 150;
 const REQUIREMENTS = [
   { name: 'close', output: 'miss', condition: '< 50', probability: 0.5, confidence: 0.9 },

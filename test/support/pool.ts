@@ -45,7 +45,7 @@ export class Pool {
     for (;;) {
       const job = await this.client.job(jobId(batchId, run));
       if (states.includes(job.status)) return job;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 

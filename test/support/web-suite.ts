@@ -34,7 +34,7 @@ export interface RunnerSuite extends WebSuite {
   until(study: BatchSubmission, ...states: readonly JobStatus[]): Promise<Uuid>;
 }
 
-const LOOK_MS = 30;
+const LOOK_MS = 60;
 
 /**
  * Registers the hooks of the suite that is being described; it is skipped without a browser.

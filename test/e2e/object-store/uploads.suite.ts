@@ -27,7 +27,7 @@ export async function untilUploaded(client: Client, job: Job) {
   for (;;) {
     const result = await client.jobResult(job.id);
     if (result.upload !== undefined && result.upload.waiting === undefined) return result;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
@@ -36,7 +36,7 @@ export async function untilRefused(client: Client, job: Job) {
   for (;;) {
     const result = await client.jobResult(job.id);
     if (result.upload?.reason !== undefined) return result;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

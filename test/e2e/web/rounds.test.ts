@@ -11,7 +11,7 @@ import { scriptedRunner, type ScriptedRunner } from '../../support/web-server.ts
 import { addressOf } from '../../support/browser.ts';
 import { webSuite } from '../../support/web-suite.ts';
 
-const LOOK_MS = 30;
+const LOOK_MS = 60;
 const PROGRAM = join(packageRoot, 'dist/bin/simbatch.js');
 
 describe('web: rounds of an adaptive study', () => {

@@ -19,7 +19,7 @@ import { insist } from '../support.ts';
 
 const PHASES = ['search', 'tune', 'confirm'] as const;
 /** Between two looks at the study. */
-const LOOK_MS = 20;
+const LOOK_MS = 100;
 
 describe('e2e/whole: rare events', () => {
   let site: Site;

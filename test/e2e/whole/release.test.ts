@@ -1,6 +1,6 @@
 /** `npm run release` in a clone: what it refuses, the dry run, and the release with its commit, its tag and its file. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -37,10 +37,11 @@ describe('e2e/release', function () {
     if (clone !== '') rmSync(clone, { recursive: true, force: true });
   });
 
-  function release(...args: string[]): { status: number | null; output: string } {
+  function release(args: readonly string[], path?: string): { status: number | null; output: string } {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/release.mjs', '--no-build', ...args], {
       cwd: clone,
       encoding: 'utf8',
+      env: path === undefined ? process.env : { ...process.env, PATH: `${path}:${process.env['PATH'] ?? ''}` },
     });
     return { status, output: `${stdout}${stderr}` };
   }
@@ -53,7 +54,7 @@ describe('e2e/release', function () {
   ];
   for (const [what, args, expected] of REFUSED) {
     it(`refuses ${what}`, () => {
-      const { status, output } = release(...args);
+      const { status, output } = release(args);
       expect(status).to.equal(1);
       expect(output).to.match(expected);
     });
@@ -61,7 +62,7 @@ describe('e2e/release', function () {
 
   it('refuses a work tree with changes', () => {
     writeFileSync(join(clone, 'README.md'), 'changed');
-    const { status, output } = release(NEXT);
+    const { status, output } = release([NEXT]);
     git('checkout', '--quiet', 'README.md');
     expect({ status, output }).to.satisfy(
       () => status === 1 && /has changes; commit them:\nM README.md/.test(output),
@@ -72,14 +73,14 @@ describe('e2e/release', function () {
   it('refuses a changelog without notes', () => {
     const text = readFileSync(join(clone, 'CHANGELOG.md'), 'utf8');
     writeFileSync(join(clone, 'CHANGELOG.md'), text.replace(/### Added[^]*/, ''));
-    const { status, output } = release(NEXT, '--dry-run');
+    const { status, output } = release([NEXT, '--dry-run']);
     writeFileSync(join(clone, 'CHANGELOG.md'), text);
     expect({ status, output }).to.satisfy(() => status === 1 && output.includes('has no notes'), output);
   });
 
   it('installs the packed file and flies the demo in a dry run, which changes nothing', function () {
     const before = git('rev-parse', 'HEAD');
-    const { status, output } = release(NEXT, '--dry-run');
+    const { status, output } = release([NEXT, '--dry-run']);
     const isOffline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH/.test(output);
     if (status !== 0 && isOffline && process.env['SIMBATCH_REQUIRE_ALL'] === undefined) this.skip();
     expect(status, output).to.equal(0);
@@ -87,10 +88,32 @@ describe('e2e/release', function () {
     expect([git('rev-parse', 'HEAD'), git('status', '--porcelain'), git('tag')]).to.deep.equal([before, '', 'v98.0.0']);
   });
 
-  it('commits, tags and keeps the file', function () {
-    const { status, output } = release(NEXT);
-    const isOffline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH/.test(output);
-    if (status !== 0 && isOffline && process.env['SIMBATCH_REQUIRE_ALL'] === undefined) this.skip();
+  /** An `npm` that packs little, and installs a program in place of the file: the dry run packs and installs all. */
+  function quickNpm(program: string): string {
+    const folder = join(clone, '.git', 'programs');
+    const made = 'node_modules/.bin/simbatch';
+    mkdirSync(folder, { recursive: true });
+    const lines = [
+      '#!/bin/sh',
+      'case "$1 $PWD" in',
+      `pack*/package) tar -czf "$5/simbatch-${NEXT}.tgz" . ;;`,
+      'pack*) git archive --prefix=package/ -o "$5/first.tgz" HEAD clients package.json && echo first.tgz ;;',
+      `*) mkdir -p node_modules/.bin && printf '#!/bin/sh\\n%s\\n' '${program}' > ${made} && chmod +x ${made} ;;`,
+      'esac',
+    ];
+    writeFileSync(join(folder, 'npm'), lines.join('\n'), { mode: 0o755 });
+    return folder;
+  }
+
+  it('refuses a file whose program does not run, and changes nothing', () => {
+    const { status, output } = release([NEXT], quickNpm(`[ "$1" = --version ] && echo ${NEXT}`));
+    expect(status, output).to.equal(1);
+    expect(output).to.match(/release failed: simbatch demo 6:/);
+    expect([git('status', '--porcelain'), git('tag')]).to.deep.equal(['', 'v98.0.0']);
+  });
+
+  it('commits, tags and keeps the file', () => {
+    const { status, output } = release([NEXT], quickNpm(`echo ${NEXT}`));
     expect(status, output).to.equal(0);
     expect(git('log', '-1', '--format=%s')).to.equal(`release: ${NEXT}`);
     expect(git('rev-parse', `v${NEXT}^{commit}`)).to.equal(git('rev-parse', 'HEAD'));

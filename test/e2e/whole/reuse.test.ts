@@ -68,7 +68,7 @@ writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ mi
       if (batch.completed_jobs >= count) return;
       expect(batch.failed_jobs, 'failed runs').to.equal(0);
       if (tries > 4_000) throw new Error(`${batch.completed_jobs} of ${count} runs have completed`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await new Promise((resolve) => setTimeout(resolve, 60));
     }
   }
 

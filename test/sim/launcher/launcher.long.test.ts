@@ -4,7 +4,7 @@ import { playLauncher } from './scenario.ts';
 
 const ONE = process.env['LAUNCHER_SEED'];
 const first = ONE === undefined ? 1 : Number(ONE);
-const count = ONE === undefined ? Number(process.env['SIM_SEEDS'] ?? 200) : 1;
+const count = ONE === undefined ? Number(process.env['SIM_SEEDS'] ?? 100) : 1;
 
 describe('sim/launcher', () => {
   it(`exceeds no limit, submits nothing twice and loses no run, and keeps the hours of owners, in ${count} scenarios with faults`, async function () {
