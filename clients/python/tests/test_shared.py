@@ -108,11 +108,11 @@ def without_directories(found):
     return made
 
 
-def test_a_thousand_runs_are_those_of_a_process_each_to_the_bit(local):
-    batch = finished(polite, "shared", 1000)
+def test_hundreds_of_runs_are_those_of_a_process_each_to_the_bit(local):
+    batch = finished(polite, "shared", 300)
     shared = results(batch)
-    assert len(shared) == 1000
-    assert shared == without_directories(results(finished(polite, "process", 1000)))
+    assert len(shared) == 300
+    assert shared == without_directories(results(finished(polite, "process", 300)))
     assert [it for it in local.rglob("*") if batch.id in it.parts] == []
 
 
@@ -304,7 +304,7 @@ def importing(p, run):
 
 
 # An import takes a process longer than all the rest: most runs find the module in the process that they are forked from.
-@pytest.mark.parametrize("is_loaded, runs", [(True, 300), (False, 50)], ids=["loaded before", "imported in the run"])
+@pytest.mark.parametrize("is_loaded, runs", [(True, 100), (False, 40)], ids=["loaded before", "imported in the run"])
 def test_results_of_numpy_are_those_of_a_process_each_to_the_bit(local, is_loaded, runs):
     numpy = package("numpy")
     function = (lambda p, run: array_work(numpy, p, run)) if is_loaded else importing
