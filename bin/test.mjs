@@ -119,7 +119,7 @@ async function again(name, tally) {
 let exitCode = 0;
 const files = {};
 for (const name of names) {
-  const { about, env = {}, jobs = 2 } = GROUPS[name];
+  const { about, env = {}, jobs = 3 } = GROUPS[name];
   console.log(`${name}: ${about}`);
   const before = counted().length;
   const code = await mocha(filesOf(GROUPS[name]), args, { ...env, SIMBATCH_TEST_TALLIES: tallies }, jobs);

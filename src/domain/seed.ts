@@ -2,7 +2,7 @@
  * A study's seed: an integer in [0, 2^63 - 1], a `number` as long as that is exact and a `bigint` above. `src/base/json/exact-json.ts` reads it
  * from JSON text without losing digits, `src/base/json/json-writing.ts` writes it.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { int64Fault, MAX_INT64 } from '../base/int64.ts';
 import type { JobRunConfig, Seed } from '../contract/types.ts';
 
@@ -38,8 +38,6 @@ export function seedToDecimal(seed: Seed): string {
  * equal draws. Of a study with scenarios it follows the sample: the same in every cell. The client libraries give simulations the same number.
  */
 export function randomSeedOf({ run_id, metadata }: Pick<JobRunConfig, 'run_id' | 'metadata'>): number {
-  return createHash('sha256')
-    .update(`${String(metadata.seed ?? 0)}/${String(metadata.sample ?? run_id)}`)
-    .digest()
-    .readUIntBE(0, 6);
+  const digest = hash('sha256', `${String(metadata.seed ?? 0)}/${String(metadata.sample ?? run_id)}`);
+  return parseInt(digest.slice(0, 12), 16);
 }

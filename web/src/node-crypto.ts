@@ -1,5 +1,5 @@
 /**
- * SHA-256 (FIPS 180-4) with the interface of Node's `createHash`, for the sampler: a browser has no `node:crypto`, and its own
+ * SHA-256 (FIPS 180-4) with the interface of Node's `createHash` and `hash`, for the sampler: a browser has no `node:crypto`, and its own
  * digest is asynchronous. For short texts only.
  */
 
@@ -25,18 +25,21 @@ interface Hash {
 export function createHash(algorithm: 'sha256'): Hash {
   if (algorithm !== 'sha256') throw new RangeError(`there is no ${String(algorithm)} here`);
   let whole = '';
-  const hash: Hash = {
+  const made: Hash = {
     update(text) {
       whole += text;
-      return hash;
+      return made;
     },
     digest(encoding?: 'hex') {
       const digest = sha256(new TextEncoder().encode(whole));
       return (encoding === 'hex' ? digest.toString('hex') : digest) as never;
     },
   };
-  return hash;
+  return made;
 }
+
+/** The digest of a text in hexadecimal digits. */
+export const hash = (algorithm: 'sha256', text: string): string => createHash(algorithm).update(text).digest('hex');
 
 /** The first 32 bits of the fractional parts of the cube (`K`) and square (`H`) roots of the first primes. */
 const PRIMES = primes(64);

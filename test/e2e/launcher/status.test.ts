@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../src/client/client.ts';
-import { until } from '../support.ts';
+import { sleep, until } from '../support.ts';
 import { PROGRAM, serving, simbatch, type Serving } from '../../support/program.ts';
 import { kubernetesMissing } from '../../support/kubernetes/real-api.ts';
 import { slurmMissing, startSlurm, type SlurmSite } from '../../support/slurm.ts';
@@ -19,6 +19,8 @@ import { FakeSite, RealSite, type KubernetesSite } from './kubernetes/sites.ts';
 
 /** A person waits no longer for the cause. */
 const WITHIN_MS = 15_000;
+/** Each look is a program. */
+const LOOK_MS = 300;
 /** A run marks its beginning and stays. */
 const SIMULATION = `import { writeFileSync } from 'node:fs';
 writeFileSync('MARK', '');
@@ -97,6 +99,7 @@ class Scene {
       async () => {
         text = (await simbatch(['status', this.batch, '--endpoint', this.serve.url])).stdout;
         line = text.split('\n').find((it) => /^(NOT RUNNING|WAITING): /.test(it) && pattern.test(it));
+        if (line === undefined) await sleep(LOOK_MS);
         return line !== undefined;
       },
       undefined,

@@ -110,7 +110,7 @@ describe('runner/code: a look that takes too long', () => {
   });
 
   it('has the digest without the commit where the program git does not answer', async () => {
-    code.write({ 'sim/run.py': '', 'bin/git': '#!/bin/sh\nsleep 1000\n' });
+    code.write({ 'sim/run.py': '', 'bin/git': '#!/bin/sh\nexec sleep 1000\n' });
     code.git('sim', 'init', '--quiet');
     const commit = code.commit('sim');
     chmodSync(join(code.folder, 'bin', 'git'), 0o755);

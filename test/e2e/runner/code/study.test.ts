@@ -12,8 +12,8 @@ import { Site } from '../../../support/runner-process.ts';
 import { study } from '../../../support/studies.ts';
 import { CodeFolder } from './looked.ts';
 
-const RUNS = 100;
-const BEFORE = 50;
+const RUNS = 40;
+const BEFORE = 20;
 
 /** Each run says in its metadata which version executed it. */
 const PYTHON = (version: number): string => `
@@ -36,7 +36,7 @@ const MODES = [
 ];
 
 describe('runner/code: a study whose simulation is replaced', function () {
-  // Hundreds of processes on a machine that may be busy.
+  // Many processes on a machine that may be busy.
   this.timeout(900_000);
   let site: Site;
   let code: CodeFolder;
