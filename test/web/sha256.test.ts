@@ -9,11 +9,13 @@ describe('web/node-crypto', () => {
     const { tsImport } = await import('tsx/esm/api');
     const ours = (await tsImport(address.href, import.meta.url)) as {
       createHash(name: string): { update(text: string): { digest(encoding: 'hex'): string } };
+      hash(name: string, text: string): string;
     };
     fc.assert(
       fc.property(fc.string({ maxLength: 300, unit: 'binary' }), (text) => {
         const expected = createHash('sha256').update(text, 'utf8').digest('hex');
         expect(ours.createHash('sha256').update(text).digest('hex')).to.equal(expected);
+        expect(ours.hash('sha256', text)).to.equal(expected);
       }),
     );
   });

@@ -189,8 +189,11 @@ function installPackage(modules: string): void {
 /** As links where both are in one file system: it takes seconds to write thousands of files. */
 function copy(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
-  const paths = [from, existsSync(to) ? dirname(to) : to];
-  if (spawnSync('cp', ['-RLl', ...paths]).status !== 0) execFileSync('cp', ['-RLf', ...paths]);
+  const isThere = existsSync(to);
+  const paths = [from, isThere ? dirname(to) : to];
+  if (spawnSync('cp', ['-RLl', ...paths]).status === 0) return;
+  if (!isThere) rmSync(to, { recursive: true, force: true });
+  execFileSync('cp', ['-RLf', ...paths]);
 }
 
 /** The kit with Node of this build, as `simbatch kit --with-node` makes it; not the bundle of dist/, which may be older. */
