@@ -1,4 +1,4 @@
-/** Creates directories and checks them before anything is written. */
+/** Directories: they are created and checked before anything is written; paths below them. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';

@@ -197,6 +197,18 @@ export class FakeCoordinator {
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
+  /** Hangs up on the reports of outcomes, until `fault` is set again. Returns a function that counts the refused requests. */
+  refuseOutcomes(): () => number {
+    let refused = 0;
+    this.fault = (path, body) => {
+      if (!path.endsWith('/reports')) return undefined;
+      if ((JSON.parse(body) as ReportsRequest).reports.every((it) => it.type === 'start')) return undefined;
+      refused += 1;
+      return 'hang-up';
+    };
+    return () => refused;
+  }
+
   #changed(): void {
     const waiting = this.#waiters;
     this.#waiters = [];

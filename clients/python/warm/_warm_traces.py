@@ -101,7 +101,6 @@ class Traces:
         own = [it for it, _ in variables if str(it.get("__name__")).partition(".")[0] != "simbatch"]
         function = getattr(sys.modules.get("simbatch.functions.loaded"), "FUNCTION", None)
         self.variables = program.Variables(own + _travelled(function), [] if function is None else [function])
-        self.has_looked = False
         # The variables of the run before, as they were given.
         self.entered = {}
         # By name, the texts to which the environment of the process refers.
@@ -175,10 +174,9 @@ class Traces:
             found.left.append("changed the content of the variable%s %s" % ("s" if len(left) > 1 else "", _names(left)))
         gc.enable()
         gc.collect()
-        if has_imported or not self.has_looked:
-            # Objects that stay, which no later collection visits.
+        if has_imported:
+            # Their objects stay too, and no later collection visits them.
             gc.freeze()
-            self.has_looked = True
         self._interpreter(found)
         self.settings.look(found)
         self._environment(environment, found)

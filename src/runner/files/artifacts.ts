@@ -16,7 +16,7 @@ export const runFolder = (root: string, batchId: Uuid, runId: number): string =>
 
 /** The directory of an attempt below an absolute root: of its outputs, or of its checkpoint. */
 export const attemptDirectory = (root: string, batchId: Uuid, runId: number, attempt: number): string =>
-  `${runFolder(root, batchId, runId)}${sep}attempt-${String(attempt)}`;
+  below(runFolder(root, batchId, runId), `attempt-${String(attempt)}`);
 
 export interface ArtifactLimits {
   files: number;

@@ -258,11 +258,12 @@ for (const { name, make } of CLUSTERS) {
 
     const which = STRIDE === 1 ? 'any' : `each ${STRIDE}th`;
     it(`loses nothing and submits nothing twice when the launcher is killed at ${which} of its steps`, async () => {
-      let next = 1 + randomInt(STRIDE);
+      const first = 1 + randomInt(STRIDE);
+      let taken = 0;
       let last = Infinity;
-      const takeNext = (): number => (next += STRIDE) - STRIDE;
+      const nextStep = (): number => first + STRIDE * taken++;
       const work = async (): Promise<void> => {
-        for (let step = takeNext(); step < last; step = takeNext())
+        for (let step = nextStep(); step < last; step = nextStep())
           if (!(await wholeStudy(step))) last = Math.min(last, step);
       };
       await Promise.all(Array.from({ length: WIDTH }, work));

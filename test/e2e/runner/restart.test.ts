@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ReportsRequest } from '../../../src/contract/resources/reports.ts';
 import { freshSite } from '../../support/fresh-site.ts';
 import type { FakeCoordinator, FakeJob, JobSpec } from '../../support/fake-coordinator.ts';
 import { lives, type Site } from '../../support/runner-process.ts';
@@ -65,17 +64,8 @@ describe('runner: restarts and faults', () => {
     it(`kill -9 of the runner before it is known that a run is ${status}: the successor reports it, and executes nothing again`, async () => {
       const first = site.start(fake.url);
       const job = addOne(behaviour);
-      let refused = 0;
-      fake.fault = (path, body) => {
-        if (
-          !path.endsWith('/reports') ||
-          (JSON.parse(body) as ReportsRequest).reports.every((it) => it.type === 'start')
-        )
-          return undefined;
-        refused += 1;
-        return 'hang-up';
-      };
-      await fake.until('its outcome is refused twice', () => refused > 1);
+      const refused = fake.refuseOutcomes();
+      await fake.until('its outcome is refused twice', () => refused() > 1);
       await first.end('SIGKILL');
       fake.fault = () => undefined;
       site.start(fake.url);
