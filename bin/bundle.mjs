@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, st
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { builtValidators } from './validators.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const built = (path) => join(root, 'dist/src', path);
@@ -53,6 +54,17 @@ const natives = {
   },
 };
 
+/** The validators that the build compiles. */
+const validators = {
+  name: 'validators',
+  setup(bundle) {
+    bundle.onLoad({ filter: /validation[/\\]built-validators\.js$/ }, async ({ path }) => ({
+      contents: await builtValidators(),
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
 /** The threads of a runner: `name.js` beside the bundle, or in `parts/`. */
 const THREADS = {
   'look-worker': 'runner/code/look-worker.js',
@@ -89,6 +101,7 @@ async function bundleProgram(folder) {
     outdir: folder,
     splitting: true,
     external: APART,
+    plugins: [validators],
     write: false,
   });
   // In one file: to find and read a hundred of them is a third of the time in which the thread starts.

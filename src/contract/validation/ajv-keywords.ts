@@ -1,54 +1,53 @@
 /** Two schema keywords of this project: exact 64-bit integers, and free-form JSON with bounds. */
-import type { ErrorObject, FuncKeywordDefinition } from 'ajv';
+import { _, type CodeKeywordDefinition } from 'ajv';
 import { int64Fault } from '../../base/int64.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 
-type DataContext = { instancePath: string };
+/** Where in the value the fault is, and a phrase that follows the member's name. */
+interface KeywordFault {
+  pointer: string;
+  detail: string;
+}
 
-function fault(keyword: string, instancePath: string, message: string, data: unknown): ErrorObject {
-  return { keyword, instancePath, schemaPath: '', params: {}, message, data };
+/** The functions of the keywords, by the names under which validators that are compiled by the build import them. */
+export const KEYWORD_FUNCTIONS = {
+  int64(data: unknown, rule: { nullable: boolean }): KeywordFault | undefined {
+    const detail = data === null && rule.nullable ? undefined : int64Fault(data);
+    return detail === undefined ? undefined : { pointer: '', detail };
+  },
+  freeForm: freeFormFault,
+};
+
+/** The keyword calls the function with the value and the rule; a fault that it returns is its error. */
+function calling(keyword: string, name: keyof typeof KEYWORD_FUNCTIONS): CodeKeywordDefinition {
+  return {
+    keyword,
+    code(cxt) {
+      const check = cxt.gen.scopeValue('func', {
+        ref: KEYWORD_FUNCTIONS[name],
+        code: name === 'int64' ? _`int64` : _`freeForm`,
+      });
+      const wrong = cxt.gen.const('wrong', _`${check}(${cxt.data}, ${cxt.schemaValue})`);
+      cxt.setParams({ wrong });
+      cxt.fail(_`${wrong} !== undefined`);
+    },
+    error: {
+      message: ({ params }) => _`${params['wrong']}.detail`,
+      params: ({ params }) => _`{ pointer: ${params['wrong']}.pointer }`,
+    },
+  };
 }
 
 /** `x-int64: {nullable}`: an integer in [0, 2^63 - 1], a bigint where a number loses digits. */
-export const int64Keyword: FuncKeywordDefinition = {
-  keyword: 'x-int64',
-  errors: 'full',
-  validate: function check(
-    rule: { nullable: boolean },
-    data: unknown,
-    _parent: unknown,
-    context?: DataContext,
-  ): boolean {
-    const wrong = data === null && rule.nullable ? undefined : int64Fault(data);
-    const keyword = check as { errors?: ErrorObject[] };
-    keyword.errors = wrong === undefined ? [] : [fault('x-int64', context?.instancePath ?? '', wrong, data)];
-    return wrong === undefined;
-  },
-};
+export const int64Keyword = calling('x-int64', 'int64');
 
 /** `x-free-form: {depth, values}`: any JSON object within these bounds, with finite numbers only. */
-export const freeFormKeyword: FuncKeywordDefinition = {
-  keyword: 'x-free-form',
-  type: 'object',
-  errors: 'full',
-  validate: function check(
-    bounds: { depth: number; values: number },
-    data: unknown,
-    _parent: unknown,
-    context?: DataContext,
-  ): boolean {
-    const wrong = freeFormFault(data, bounds);
-    const keyword = check as { errors?: ErrorObject[] };
-    const at = (context?.instancePath ?? '') + (wrong?.pointer ?? '');
-    keyword.errors = wrong === undefined ? [] : [fault('x-free-form', at, wrong.detail, data)];
-    return wrong === undefined;
-  },
-};
+export const freeFormKeyword: CodeKeywordDefinition = { ...calling('x-free-form', 'freeForm'), type: 'object' };
 
 /** Returns the first fault of a free-form value; recurses no deeper than `bounds.depth`. */
-function freeFormFault(data: unknown, bounds: { depth: number; values: number }) {
+function freeFormFault(data: unknown, bounds: { depth: number; values: number }): KeywordFault | undefined {
   let left = bounds.values;
-  const visit = (value: unknown, depth: number): { pointer: string; detail: string } | undefined => {
+  const visit = (value: unknown, depth: number): KeywordFault | undefined => {
     left -= 1;
     if (left < 0) return { pointer: '', detail: `holds more than ${bounds.values} values, the limit` };
     if (typeof value === 'number' && !Number.isFinite(value)) {

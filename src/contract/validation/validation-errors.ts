@@ -74,6 +74,8 @@ function faultOf(error: ErrorObject): Fault | undefined {
       return wrongTag(pointer, error);
     case 'type':
       return params['type'] === 'null' ? undefined : { pointer, detail: wrongType(error) };
+    case 'x-free-form':
+      return { pointer: pointer + String(params['pointer']), detail: sentence(error, params) };
     default:
       return { pointer, detail: sentence(error, params) };
   }
