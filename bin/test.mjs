@@ -45,7 +45,7 @@ const GROUPS = {
     ],
     spread: isWaiting,
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
-    jobs: 5,
+    jobs: 6,
     command: 'npm run test:all',
   },
   night: {

@@ -12,7 +12,7 @@ import { derivedJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
 import { StudyCache } from '../../src/coordinator/kernel/records/study-cache.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
-import { decodeBatch, decodeRunner } from './decoded.ts';
+import { decodeBatch, decodeRunner, storedJob } from './decoded.ts';
 
 export class Violation extends Error {}
 
@@ -51,7 +51,7 @@ export class Acknowledged {
   #job(id: Uuid): JobRecord {
     const record = this.#disk.get(keys.job(id));
     insist(record !== undefined, () => `job ${id} was acknowledged and is not on disk`);
-    return JSON.parse(record) as JobRecord;
+    return storedJob(record);
   }
 
   /** The status of a run without a record follows from its batch. */

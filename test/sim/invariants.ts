@@ -1,9 +1,9 @@
 /** The consistency check: reads the whole disk, recounts everything and compares the result with the stored counters. */
-import { decodeBatch, decodeRunner } from './decoded.ts';
+import { decodeBatch, decodeRunner, recordsOf, type Disk } from './decoded.ts';
 import { checkHistories } from './histories.ts';
 import { pendingRuns, releasedRuns, untouchedRuns, type BatchContext } from '../../machines/batch.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { allOf, idOf, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
+import type { KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
 import {
   decodeJob,
   isTerminal,
@@ -16,13 +16,6 @@ import { insist } from './acknowledged.ts';
 import { checkFamilies } from './growth.ts';
 import { checkPools } from './pools.ts';
 import { checkVerdicts } from './verdicts.ts';
-
-type Disk = ReadonlyMap<string, string>;
-
-function* recordsOf(disk: Disk, kind: KeyKind): Iterable<[id: string, record: string]> {
-  const { gte, lt } = allOf(kind);
-  for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
-}
 
 export interface Disked {
   batches: Map<string, BatchState>;

@@ -1,11 +1,12 @@
 /** The owners of a simulated world and their checks: who has cancelled a study, and core hours recounted from the attempts on the disk. */
-import { decodeBatch, decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
-import { allOf, idOf, keys, type KeyKind } from '../../src/coordinator/kernel/storage/keys.ts';
+import { decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import type { DayUse } from '../../src/contract/types.ts';
 import { charged } from '../../src/domain/budgets/day-use.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
 import { study } from '../support/studies.ts';
 import { insist } from './acknowledged.ts';
+import { decodeBatch, recordsOf, type Disk } from './decoded.ts';
 import type { Stage } from './scenario.ts';
 
 export const OWNERS = ['alice', 'bob'] as const;
@@ -34,13 +35,6 @@ export function submitAs(stage: Stage, owner: Owner, step: number): void {
 
 /** The row of the route. */
 export const CANCEL = { operationId: 'cancelBatch', scope: 'submit', changes: 'steers' } as const;
-
-type Disk = ReadonlyMap<string, string>;
-
-function* recordsOf(disk: Disk, kind: KeyKind): Iterable<[id: string, record: string]> {
-  const { gte, lt } = allOf(kind);
-  for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
-}
 
 /** No client without `operate` has cancelled a study of another. */
 export function checkCancellations(disk: Disk): void {

@@ -1,13 +1,12 @@
 /** Scripted clients that submit the same studies again and take the results of earlier ones; and the checks of what the runs have taken. */
 import type { CodeIdentity, RunnerEngine, StoredResult } from '../../src/contract/types.ts';
 import { decodeJob } from '../../src/coordinator/kernel/actors/actor-kinds.ts';
-import { KeyGroups } from '../../src/coordinator/kernel/records/key-groups.ts';
-import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { shortCode } from '../../src/domain/code-name.ts';
 import { batchIdOf, runIdOf } from '../../src/domain/ids.ts';
 import { studySampler } from '../../src/domain/sampling/sampler.ts';
 import { study } from '../support/studies.ts';
-import { decodeBatch, decodeSubmission } from './decoded.ts';
+import { decodeBatch, decodeSubmission, groupsOf, recordsOf, type Disk } from './decoded.ts';
 import { SIM_HISTORIES } from './histories.ts';
 import { insist } from './acknowledged.ts';
 import type { Stage } from './scenario.ts';
@@ -71,13 +70,6 @@ export class SimReuse {
   }
 }
 
-type Disk = ReadonlyMap<string, string>;
-
-function* recordsOf(disk: Disk, kind: 'job' | 'submission' | 'key-group'): Iterable<[id: string, record: string]> {
-  const { gte, lt } = allOf(kind);
-  for (const [key, record] of disk) if (key >= gte && key < lt) yield [idOf(key), record];
-}
-
 /**
  * Every taken result is that of a finished run with the same code and parameters, which is on the disk unless its batch was deleted; and is
  * counted.
@@ -89,18 +81,17 @@ export function checkReuse(disk: Disk, deleted: ReadonlySet<string> = new Set())
     if (!deleted.has(decodeOrigin(record))) checkTaken(disk, id, record);
     reused.set(batchIdOf(id), (reused.get(batchIdOf(id)) ?? 0) + 1);
   }
-  const groups = new KeyGroups();
+  const expected = new Map<string, string[]>();
   const submissions = [...recordsOf(disk, 'submission')].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [id, record] of submissions) {
-    groups.add(id, decodeSubmission(record));
+    for (const group of groupsOf(record)) expected.set(group, [...(expected.get(group) ?? []), id]);
     const { reused: counted = 0 } = decodeBatch(disk.get(keys.batch(id))!).context;
     const found = reused.get(id) ?? 0;
     insist(counted === found, () => `batch ${id} counts ${counted} taken results, and ${found} runs have one`);
   }
-  const expected = new Map(groups.records());
   for (const [group, record] of recordsOf(disk, 'key-group')) {
     const listed = (JSON.parse(record) as string[]).toSorted().join();
-    const members = (JSON.parse(expected.get(group) ?? '[]') as string[]).join();
+    const members = (expected.get(group) ?? []).join();
     insist(listed === members, () => `the group ${group} lists ${listed}, and its studies are ${members}`);
     expected.delete(group);
   }

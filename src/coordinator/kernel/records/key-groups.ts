@@ -16,7 +16,7 @@ import type { ReadRecord } from './family.ts';
 export const groupOf = (config: BatchConfig, seed: Seed): string => keyGroup(config, seedToDecimal(seed));
 
 /** The groups that list a study: that of its keys, and where it is a probe that of the probes of its simulation. */
-const groupsOf = ({ submission, seed, extraction }: DecodedSubmission): string[] =>
+export const groupsOf = ({ submission, seed, extraction }: DecodedSubmission): string[] =>
   // The results of an extraction are not those of a simulation, and no other study gets them.
   extraction === undefined
     ? [groupOf(submission.config, seed), ...(isProbe(submission) ? [probeGroup(submission.config)] : [])]
