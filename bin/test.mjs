@@ -45,7 +45,7 @@ const GROUPS = {
     ],
     spread: isWaiting,
     about: 'tests that start processes, browsers, servers or compilers, and the long ones',
-    jobs: 6,
+    jobs: 5,
     command: 'npm run test:all',
   },
   night: {

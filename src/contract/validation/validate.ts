@@ -6,7 +6,8 @@ import type { ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import type { Fault } from '../resources/problem.ts';
 import { holdsMoreThan } from './ajv-keywords.ts';
-import { builtValidators } from './built-validators.ts';
+import { validators as builtForAll } from './built-all.ts';
+import { validators as builtForFirst } from './built-first.ts';
 import { Compiler } from './compiler.ts';
 import { faultsOf } from './validation-errors.ts';
 
@@ -17,11 +18,12 @@ const MAX_VALUES_FOR_ALL_FAULTS = 200_000;
 
 /** Two compilers: the validators of one stop at the first fault, for the many valid values; those of the other find all. */
 const compilers: { first?: Compiler; all?: Compiler } = {};
+const built = { first: builtForFirst, all: builtForAll };
 
 function compiled(which: 'first' | 'all', schema: TSchema): ValidateFunction {
   const name = (schema as { $id?: string }).$id;
-  const built = which === 'first' && name !== undefined ? builtValidators.get(name) : undefined;
-  return built ?? (compilers[which] ??= new Compiler(which === 'all')).compiled(schema);
+  const known = name === undefined ? undefined : built[which].get(name);
+  return known ?? (compilers[which] ??= new Compiler(which === 'all')).compiled(schema);
 }
 
 /** Compiles the schema now, so that the first value does not wait for it. */

@@ -51,7 +51,8 @@ class Scene {
   async stop(): Promise<void> {
     await this.end();
     await this.serve?.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    // A runner that the launcher has started meanwhile may write there until it ends.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   /** Ends the launcher as a crash does. */
