@@ -58,6 +58,8 @@ export class Kubelet {
   readonly #api: KubernetesApi;
   readonly #pods = new Map<string, Running>();
   #isStopped = false;
+  /** Pods that are given to this node wait, as for room. */
+  isFull = false;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(name: string, api: KubernetesApi) {
@@ -137,7 +139,8 @@ export class Kubelet {
     const { uid, deletionTimestamp, deletionGracePeriodSeconds: grace = 30 } = pod.metadata;
     const mine = this.#pods.get(uid);
     if (deletionTimestamp === undefined) {
-      if (mine === undefined && !['Succeeded', 'Failed'].includes(pod.status.phase ?? '')) await this.#run(pod);
+      if (mine === undefined && !this.isFull && !['Succeeded', 'Failed'].includes(pod.status.phase ?? ''))
+        await this.#run(pod);
       return;
     }
     const { child } = mine ?? {};
