@@ -65,14 +65,14 @@ describe('docs/points-from-outside.md in a shell and in Python', function () {
   }
 
   it('appends a round over HTTP, waits for its results, and closes the study', async function () {
+    const script = block('sh', '/rounds/0/results').replaceAll('\n', '; echo\n');
+    const evaluation = block('sh', '/evaluate?wait=30');
+    const BATCH = await submitted('by hand');
     if (spawnSync('curl', ['--version']).status !== 0) {
       if (process.env['SIMBATCH_REQUIRE_ALL'] === '1') throw new Error('curl is required');
       this.skip();
     }
-    const BATCH = await submitted('by hand');
-    const [round, results, closed] = (
-      await shell(block('sh', '/rounds/0/results').replaceAll('\n', '; echo\n'), { BATCH })
-    )
+    const [round, results, closed] = (await shell(script, { BATCH }))
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -81,7 +81,7 @@ describe('docs/points-from-outside.md in a shell and in Python', function () {
     expect(closed).to.include({ id: BATCH, closed: true });
 
     const other = await submitted('a function');
-    const values = JSON.parse(await shell(block('sh', '/evaluate?wait=30'), { BATCH: other })) as { points: object[] };
+    const values = JSON.parse(await shell(evaluation, { BATCH: other })) as { points: object[] };
     expect(values.points.map((it) => (it as { outputs: object }).outputs)).to.deep.equal([{ y: 0.0625 }, { y: 0.09 }]);
   });
 
@@ -116,6 +116,8 @@ describe('docs/points-from-outside.md in a shell and in Python', function () {
   });
 
   it('does the same in Python', async function () {
+    const loop = block('python', 'batch.close()').replace(/  +# or study.submit.*$/m, '');
+    const values = block('python', 'study.evaluator(workers=8').replace('http://lab:7070', throat.server.url);
     const python = {
       ...environment,
       PYTHONPATH: join(packageRoot, 'clients/python'),
@@ -126,8 +128,6 @@ describe('docs/points-from-outside.md in a shell and in Python', function () {
         throw new Error('cloudpickle and numpy are required; see .ci/run');
       this.skip();
     }
-    const loop = block('python', 'batch.close()').replace(/  +# or study.submit.*$/m, '');
-    const values = block('python', 'study.evaluator(workers=8').replace('http://lab:7070', throat.server.url);
     const [pooled = '', ...local] = values.split('\n');
     const program = [
       'import simbatch as sb',
