@@ -1,7 +1,7 @@
 // Bundles the programs from what tsc has built, and collects the licenses of the packages in them: a command that opens few files
 // starts sooner than with two thousand. `node bin/bundle.mjs` writes `dist/bin` and `dist/kit`.
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { builtValidators } from './validators.mjs';
@@ -59,7 +59,7 @@ const validators = {
   name: 'validators',
   setup(bundle) {
     bundle.onLoad({ filter: /validation[/\\]built-(first|all)\.js$/ }, async ({ path }) => ({
-      contents: await builtValidators(/built-(\w+)/.exec(basename(path))[1]),
+      contents: await builtValidators(/built-(\w+)\.js$/.exec(path)[1]),
       resolveDir: dirname(path),
     }));
   },

@@ -9,6 +9,7 @@ import standalone from 'ajv/dist/standalone/index.js';
  */
 export async function builtValidators(which) {
   const { Compiler } = await import('../dist/src/contract/validation/compiler.js');
+  const { KEYWORD_FUNCTIONS } = await import('../dist/src/contract/validation/ajv-keywords.js');
   const { routes } = await import('../dist/src/http/routes/index.js');
   const bodies = routes.flatMap(({ body }) => (body === undefined ? [] : [body, ...(body.items ? [body.items] : [])]));
   const names = [...new Set(bodies.map(({ schema }) => schema.$id))];
@@ -18,7 +19,7 @@ export async function builtValidators(which) {
   const entries = names.map((it) => `[${JSON.stringify(it)}, ${it}]`);
   return [
     "import { KEYWORD_FUNCTIONS } from './ajv-keywords.js';",
-    'const { int64, freeForm } = KEYWORD_FUNCTIONS;',
+    `const { ${Object.keys(KEYWORD_FUNCTIONS).join(', ')} } = KEYWORD_FUNCTIONS;`,
     code,
     `export const validators = new Map([${entries.join(', ')}]);`,
   ].join('\n');

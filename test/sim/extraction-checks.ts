@@ -3,13 +3,11 @@
  * runs changes, and names are unique. Where the files are follows from the records of the finished runs alone.
  */
 import type { JobRecord, StoredResult, Uuid } from '../../src/contract/types.ts';
-import { allOf, idOf, keys } from '../../src/coordinator/kernel/storage/keys.ts';
+import { keys } from '../../src/coordinator/kernel/storage/keys.ts';
 import { RunSelection } from '../../src/domain/runs/run-selection.ts';
 import { batchIdOf, jobId, runIdOf } from '../../src/domain/ids.ts';
-import { decodeBatch, decodeSubmission } from './decoded.ts';
+import { decodeBatch, decodeSubmission, recordsOf, type Disk } from './decoded.ts';
 import { insist } from './acknowledged.ts';
-
-type Disk = ReadonlyMap<string, string>;
 
 /** The number that is the content of a file: another one in each attempt of each run. */
 export const valueOf = (id: Uuid, attempt: number, name: string): number =>
@@ -84,11 +82,9 @@ export class ExtractionChecks {
   }
 
   check(): void {
-    const { gte, lt } = allOf('batch');
     const names = new Map<string, string>();
-    for (const key of this.#disk.keys()) {
-      if (key < gte || key >= lt || !isExtraction(this.#disk, idOf(key))) continue;
-      const batchId = idOf(key);
+    for (const [batchId] of recordsOf(this.#disk, 'batch')) {
+      if (!isExtraction(this.#disk, batchId)) continue;
       const { extraction } = decodeSubmission(this.#disk.get(keys.submission(batchId))!);
       const name = `${parentRun(this.#disk, batchId, 0).batch} ${extraction?.name}`;
       insist(!names.has(name), () => `the extractions ${names.get(name)} and ${batchId} have one name`);

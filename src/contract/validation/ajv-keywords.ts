@@ -1,5 +1,5 @@
 /** Two schema keywords of this project: exact 64-bit integers, and free-form JSON with bounds. */
-import { _, type CodeKeywordDefinition } from 'ajv';
+import { _, Name, type CodeKeywordDefinition } from 'ajv';
 import { int64Fault } from '../../base/int64.ts';
 import { pointerToken } from '../../base/json/json-pointer.ts';
 
@@ -23,10 +23,7 @@ function calling(keyword: string, name: keyof typeof KEYWORD_FUNCTIONS): CodeKey
   return {
     keyword,
     code(cxt) {
-      const check = cxt.gen.scopeValue('func', {
-        ref: KEYWORD_FUNCTIONS[name],
-        code: name === 'int64' ? _`int64` : _`freeForm`,
-      });
+      const check = cxt.gen.scopeValue('func', { ref: KEYWORD_FUNCTIONS[name], code: _`${new Name(name)}` });
       const wrong = cxt.gen.const('wrong', _`${check}(${cxt.data}, ${cxt.schemaValue})`);
       cxt.setParams({ wrong });
       cxt.fail(_`${wrong} !== undefined`);
