@@ -18,13 +18,16 @@ const HAS_BUDGET = /^11\.3\./;
  * Nothing changes with a V8 whose budget cannot be set.
  * @param usedMs processor time of this process, in milliseconds.
  * @param v8 the version of V8.
+ * @param setFlag sets a flag of V8.
  */
 export function optimizeLater(
   clock: Pick<Clock, 'every'>,
   usedMs: () => number = processorMs,
   v8: string = process.versions.v8,
+  setFlag: (flag: string) => void = setFlagsFromString,
 ): void {
   if (!HAS_BUDGET.test(v8)) return;
+  const setBudget = (bytes: number): void => setFlag(`--interrupt-budget=${String(bytes)}`);
   setBudget(FIRST_BUDGET_BYTES);
   const cancel = clock.every(LOOK_MS, () => {
     if (usedMs() < YOUNG_MS) return;
@@ -32,8 +35,6 @@ export function optimizeLater(
     cancel();
   });
 }
-
-const setBudget = (bytes: number): void => setFlagsFromString(`--interrupt-budget=${String(bytes)}`);
 
 function processorMs(): number {
   const { user, system } = process.cpuUsage();

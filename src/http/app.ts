@@ -14,6 +14,7 @@ import { bodyReaders, digestOf, readRawBody, type BodyReader, type Room } from '
 import { BodyBudget } from './request/body-budget.ts';
 import type { HttpLimits } from './limits.ts';
 import { makeCursor } from './request/cursor.ts';
+import { isClientGone } from '../base/async/sent-pieces.ts';
 import { matchesTag } from '../base/entity-tag.ts';
 import { apiDescription } from './openapi.ts';
 import { stopwatch, type Clock } from '../base/clock.ts';
@@ -306,10 +307,8 @@ function addressOfPage(ctx: Context, cursor: string): string {
 }
 
 /** Logs an interrupted answer: a client that disconnected at debug level, a slow reader at info level, any other error as a fault. */
-function connectionError(log: HttpLog, error: Error): void {
-  const { code } = error as { code?: string };
-  const left = code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
-  if (left) log.debug({ code }, 'a client disconnected before its answer was complete');
+function connectionError(log: HttpLog, error: NodeJS.ErrnoException): void {
+  if (isClientGone(error)) log.debug({ code: error.code }, 'a client disconnected before its answer was complete');
   else if (error instanceof SlowReader) log.info({}, `a file was not read to its end: ${error.message}`);
   else log.error({ err: error }, 'an answer broke off');
 }

@@ -38,3 +38,9 @@ export function sinkOf(source: Readable, res: ServerResponse): Writable {
   finished(res, (error) => sink.destroy(error ?? undefined));
   return sink;
 }
+
+/** The last is how Node 24 ends a write that the operating system had not taken yet. */
+const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECANCELED']);
+
+/** Whether a pipeline to a response ended because its client is gone. */
+export const isClientGone = ({ code }: NodeJS.ErrnoException): boolean => code !== undefined && GONE.has(code);

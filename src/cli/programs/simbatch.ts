@@ -1,6 +1,10 @@
-/** The command `simbatch`: the entry of its bundle. */
-import { run } from '../program.ts';
-import { endQuietlyOnClosedPipe } from '../terminal/output.ts';
+/** The command `simbatch`: the entry of its bundle. What it imports at the top is compiled at each start. */
+import { keepCompiledCode } from '../../base/compiled-code.ts';
 
+keepCompiledCode();
+const [{ run }, { endQuietlyOnClosedPipe }] = await Promise.all([
+  import('../program.ts'),
+  import('../terminal/output.ts'),
+]);
 endQuietlyOnClosedPipe();
 process.exitCode = await run(process.argv.slice(2));

@@ -17,7 +17,7 @@ const clock = {
   soon: (call: () => void) => void setImmediate(call),
   after: (ms: number, call: () => void) => {
     waits.push(ms);
-    const timer = setTimeout(call, ms / 1000);
+    const timer = setTimeout(call, Math.max(0, ms / 1000));
     return () => clearTimeout(timer);
   },
 } as unknown as Clock;
