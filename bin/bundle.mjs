@@ -65,6 +65,22 @@ const validators = {
   },
 };
 
+/**
+ * `import` of Node's module `http` reads all that it has, for which Node 22 and later load their WebSocket, a twentieth of a start.
+ * `require` reads what is used.
+ */
+const http = {
+  name: 'http',
+  setup(bundle) {
+    bundle.onResolve({ filter: /^(node:)?https?$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'http' } : undefined,
+    );
+    bundle.onLoad({ filter: /.*/, namespace: 'http' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 /** The threads of a runner: `name.js` beside the bundle, or in `parts/`. */
 const THREADS = {
   'look-worker': 'runner/code/look-worker.js',
@@ -73,7 +89,7 @@ const THREADS = {
 
 /** Writes the runner of the kit to `folder`: `runner.mjs`, its threads and `LICENSES.txt`. The same sources give the same bytes. */
 export async function bundleRunner(folder) {
-  const options = { ...SHARED, minify: true, plugins: [natives] };
+  const options = { ...SHARED, minify: true, plugins: [natives, http] };
   const runner = await build({
     ...options,
     entryPoints: [built('cli/programs/runner.js')],
@@ -101,7 +117,7 @@ async function bundleProgram(folder) {
     outdir: folder,
     splitting: true,
     external: APART,
-    plugins: [validators],
+    plugins: [validators, http],
     write: false,
   });
   // In one file: to find and read a hundred of them is a third of the time in which the thread starts.

@@ -1,5 +1,5 @@
 /** The command `simbatch`: the entry of its bundle. What it imports at the top is compiled at each start. */
-import { keepCompiledCode } from '../../base/compiled-code.ts';
+import { keepCompiledCode } from '../../base/v8/compiled-code.ts';
 
 keepCompiledCode();
 const [{ run }, { endQuietlyOnClosedPipe }] = await Promise.all([

@@ -9,7 +9,7 @@ import type { StartedRunner } from '../../../runner/start.ts';
 import type { Waits } from '../../../runner/waits.ts';
 import { settlesWithin, sleep, systemClock } from '../../../base/clock.ts';
 import { shownNames } from '../../../base/text/variables.ts';
-import { optimizeLater } from '../../../base/optimizer.ts';
+import { optimizeLater } from '../../../base/v8/optimizer.ts';
 
 /** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
 const LEAVE_MARGIN_MS = 60_000;

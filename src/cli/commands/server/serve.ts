@@ -31,7 +31,7 @@ import { certificateOf, portOf, withPort, type PortFlags } from './serve/port.ts
 import { notificationsOf, withNotify, type NotifyFlags } from './notify.ts';
 import { objectStoreOf, withObjectStore, type ObjectStoreFlags } from './object-store.ts';
 import { INTERPRETERS, type Interpreter } from '../../../base/interpreters/interpreters.ts';
-import { optimizeLater } from '../../../base/optimizer.ts';
+import { optimizeLater } from '../../../base/v8/optimizer.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { describeFailure } from '../../terminal/failure-text.ts';
 import { budgetOption } from '../../budget-option.ts';

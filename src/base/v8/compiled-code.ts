@@ -11,8 +11,8 @@ const { enableCompileCache } = module as { enableCompileCache?: Enable };
  * Call it before the modules of the program are loaded. The code is written when the process ends, and is read again while the text of its
  * module and Node's version are the same. The variables `NODE_COMPILE_CACHE=FOLDER` and `NODE_DISABLE_COMPILE_CACHE=1` have their usual meaning.
  *
- * Who can write to the folder can have this user execute any code: it is one that only the user can write to. Where there is none, as on a
- * disk that cannot be written to, nothing is kept.
+ * Others who can write to the folder can have this user execute any code, so only the user can write to it. Where no such folder can be had,
+ * as on a disk that takes no writes, nothing is kept.
  * @param enable Node's function; null where it has none.
  * @param parent an existing folder, which other users may write to.
  * @param user number of this process's user; null on a system without them, whose folder of temporary files is the user's own.

@@ -1,13 +1,13 @@
-/** The folder that V8's compiled code is kept in is one that only its user can write to, or there is none. */
+/** V8's compiled code is kept in a folder that only its user can write to, or not at all. */
 import { expect } from 'chai';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepCompiledCode } from '../../src/base/compiled-code.ts';
+import { keepCompiledCode } from '../../../src/base/v8/compiled-code.ts';
 
 const OWN = process.getuid?.() ?? 0;
 
-describe('base/compiled-code', () => {
+describe('base/v8/compiled-code', () => {
   let parent: string;
   let kept: string[];
   beforeEach(() => {

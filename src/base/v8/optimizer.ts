@@ -1,6 +1,6 @@
 /** The settings of V8's optimizing compiler that runners and coordinators change. */
 import { setFlagsFromString } from 'node:v8';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** How much of its bytecode a function executes before V8 optimizes it, in bytes: V8's own value, and that of a young process. */
 const BUDGET_BYTES = 67_584;

@@ -1,8 +1,8 @@
 /** When the optimizing compiler of a runner or a coordinator works as V8's own settings say. */
 import { expect } from 'chai';
-import { optimizeLater } from '../../src/base/optimizer.ts';
+import { optimizeLater } from '../../../src/base/v8/optimizer.ts';
 
-describe('base/optimizer', () => {
+describe('base/v8/optimizer', () => {
   it('watches a process until it is not young any more', () => {
     let used = 0;
     let look = (): void => {};
