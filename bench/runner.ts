@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerCommand } from '../src/cli/commands/pool/runner.ts';
-import { setGarbageCollector } from '../src/cli/commands/server/serve/garbage-collector.ts';
+import { setGarbageCollector } from '../src/base/v8/garbage-collector.ts';
 import { optimizeLater } from '../src/base/v8/optimizer.ts';
 import { startHttp } from '../src/http/server.ts';
 import { openCoordinator } from '../src/coordinator/coordinator.ts';

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections import abc
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 from ._checkpoint import Checkpoint
 from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
@@ -265,7 +266,8 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
             # An interpreter that executes run after run asks for the look-ups itself.
             if _given is None:
                 atexit.register(reads.write, os.fspath(output_dir))
-        telemetry = variable("TELEMETRY_URL"), variable("TELEMETRY_TOKEN")
+        environment = os.environ if place is None else place.environment
+        telemetry = variable("TELEMETRY_URL", environment), variable("TELEMETRY_TOKEN", environment)
         _current = Run(config, output_dir, *telemetry, reads, place)
     return _current
 
@@ -311,17 +313,29 @@ def _with_defaults(parameters: Mapping[str, float], defaults: Optional[Mapping[s
     return {**{name: float(value) for name, value in defaults.items()}, **parameters}
 
 
-_encode = json.JSONEncoder(allow_nan=False).encode
-
-
 def _text(results: Mapping[str, Any]) -> str:
     """The same as `json.dumps(results, indent=2, allow_nan=False)`, whose own code for indented text is slow."""
-    if not results or not all(type(value) in _SCALARS for value in results.values()):
+    members: List[str] = []
+    for name, value in results.items():
+        write = _SCALARS.get(type(value))
+        if write is None or value != value or value in _INFINITE:
+            members.clear()
+            break
+        members.append(f"{encode_basestring_ascii(name)}: {write(value)}")
+    if not members:
         return json.dumps(results, indent=2, allow_nan=False)
-    return "{\n  " + ",\n  ".join([f"{_encode(name)}: {_encode(value)}" for name, value in results.items()]) + "\n}"
+    return "{\n  " + ",\n  ".join(members) + "\n}"
 
 
-_SCALARS = {float, int, bool, str, type(None)}
+# As the module `json` writes them.
+_SCALARS: Mapping[type, Callable[[Any], str]] = {
+    float: float.__repr__,
+    int: int.__repr__,
+    bool: lambda it: "true" if it else "false",
+    str: encode_basestring_ascii,
+    type(None): lambda _: "null",
+}
+_INFINITE = (math.inf, -math.inf)
 
 
 def _existing(path: str) -> Dict[str, Any]:
@@ -359,7 +373,7 @@ def _plain(value: Any, where: str) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, abc.Mapping):
+    if isinstance(value, (dict, abc.Mapping)):
         return {str(key): _plain(item, f"{where}.{key}" if where else str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]

@@ -133,6 +133,14 @@ class Results(Here):
         self.assertEqual(self.written(run), {"a": 2, "nested": {"x": [1, None]}, "tank.1": -0.5})
         self.assertEqual([path.name for path in run.output_dir.iterdir()], ["metadata.json"])
 
+    def test_the_file_is_as_the_module_json_writes_it(self):
+        scalars = {"float": -0.0, "small": 5e-324, "large": 1e308, "int": -(10**30), "yes": True, "no": False, "none": None, 'é "\n': "\ud800 é\\\n"}
+        for outputs in ({}, scalars, {**scalars, "list": [1.5, None]}, {"nested": {"a": 1}}):
+            self.assertEqual(_run._text(outputs), json.dumps(outputs, indent=2), outputs)
+        for value in (float("nan"), float("inf"), float("-inf")):
+            with self.assertRaisesRegex(ValueError, "not JSON compliant"):
+                _run._text({"a": 1.0, "b": value})
+
     def test_adds_to_what_the_simulation_wrote_itself(self):
         run = self.open(CONFIG)
         (run.output_dir / "metadata.json").write_text('{"own": 1}', encoding="utf-8")

@@ -16,11 +16,12 @@ OF_RUNNER = frozenset(("stdout.log", "stderr.log", "telemetry.parquet", "telemet
 
 
 class Place:
-    """Of one run. `outputs`: the text of its outputs, where they have no file."""
+    """Of one run. `environment`: the variables that it was given; `outputs`: the text of its outputs, where they have no file."""
 
     def __init__(self, order):
-        self.directory = order["env"]["SVC_OUTPUT_DIR"]
-        self.config_path = order["env"]["SVC_RUN_CONFIG"]
+        self.environment = environment = order["env"]
+        self.directory = environment["SVC_OUTPUT_DIR"]
+        self.config_path = environment["SVC_RUN_CONFIG"]
         self.config = order["config"]
         self.is_made = False
         # Why it could not be made.

@@ -62,7 +62,7 @@ class Settings:
     """The settings as they are now."""
 
     def __init__(self):
-        self.values = [read() for _, read, _ in SETTINGS]
+        self.values = [(read, read()) for _, read, _ in SETTINGS]
         decimal = sys.modules.get("decimal")
         self.decimal = None if decimal is None else decimal.getcontext().copy()
 
@@ -73,7 +73,12 @@ class Settings:
 
     def look(self, found):
         """Sets what a run has changed, as far as the system permits it."""
-        for (name, read, write), value in zip(SETTINGS, self.values):
+        for read, value in self.values:
+            if read() != value:
+                return self._restore(found)
+
+    def _restore(self, found):
+        for (name, read, write), (_, value) in zip(SETTINGS, self.values):
             if read() == value:
                 continue
             try:

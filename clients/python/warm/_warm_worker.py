@@ -49,8 +49,8 @@ MOST_GROWTH_BYTES = 256 << 20
 MOST_GROWTH_SHARE = 0.25
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STREAMS = {"stdout": 1, "stderr": 2}
-# The functions of the module `json` choose them anew in each call.
-_decode = json.JSONDecoder().decode
+# The functions of the module `json` choose them anew in each call. The text is the runner's: it begins with the value and ends with it.
+_decode = json.JSONDecoder().raw_decode
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -197,13 +197,14 @@ class Worker:
                     raise EOFError
                 *lines, self.buffer = (self.buffer + data).split(b"\n")
                 self.orders.extend(lines)
-            order = _decode(self.orders.popleft().decode())
+            order, _ = _decode(self.orders.popleft().decode())
             if order["id"] == number:
                 return order
 
     def _mark(self, number):
+        mark = b"\0%s %d\n" % (self.token, number)
         for end in self.ends:
-            _write(end, b"\0%s %d\n" % (self.token, number))
+            _write(end, mark)
 
     def _send(self, **message):
         _write(self.channel, _encode(message).encode() + b"\n")

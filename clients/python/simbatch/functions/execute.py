@@ -40,7 +40,7 @@ def call(function: Callable[..., Any], this_run: Run) -> None:
     outputs = function(this_run.parameters, this_run) if _known[1] else function(this_run.parameters)
     if outputs is None:
         return
-    if not isinstance(outputs, Mapping):
+    if not isinstance(outputs, (dict, Mapping)):  # the first is found at once
         raise TypeError(
             f'the function returned {type(outputs).__name__}; return a mapping of outputs, e.g. {{"miss_m": 12.5}}, or nothing'
         )

@@ -9,6 +9,7 @@ import type { StartedRunner } from '../../../runner/start.ts';
 import type { Waits } from '../../../runner/waits.ts';
 import { settlesWithin, sleep, systemClock } from '../../../base/clock.ts';
 import { shownNames } from '../../../base/text/variables.ts';
+import { setGarbageCollector } from '../../../base/v8/garbage-collector.ts';
 import { optimizeLater } from '../../../base/v8/optimizer.ts';
 
 /** How long leaving may take after the grace time: ending the simulations, delivering and signing off. */
@@ -108,6 +109,7 @@ export function runnerCommand(): Command {
       '\nThe credential comes from --token-file, --token-fd, SIMBATCH_TOKEN or systemd.\nSee docs/runner.md.',
     )
     .action(async (options: Record<string, unknown> & { logFormat?: LogFormat; logLevel: LogLevel }) => {
+      setGarbageCollector();
       optimizeLater(systemClock);
       // Loaded on demand, so that other commands start fast.
       const { resolveHere } = await import('../../../runner/preflight.ts');
