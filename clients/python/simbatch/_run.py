@@ -315,27 +315,20 @@ def _with_defaults(parameters: Mapping[str, float], defaults: Optional[Mapping[s
 
 def _text(results: Mapping[str, Any]) -> str:
     """The same as `json.dumps(results, indent=2, allow_nan=False)`, whose own code for indented text is slow."""
-    members: List[str] = []
-    for name, value in results.items():
-        write = _SCALARS.get(type(value))
-        if write is None or value != value or value in _INFINITE:
-            members.clear()
-            break
-        members.append(f"{encode_basestring_ascii(name)}: {write(value)}")
-    if not members:
+    if not results or not _SCALARS.keys() >= set(map(type, results.values())):
         return json.dumps(results, indent=2, allow_nan=False)
+    members = [f"{encode_basestring_ascii(name)}: {_SCALARS[type(value)](value)}" for name, value in results.items()]
     return "{\n  " + ",\n  ".join(members) + "\n}"
 
 
-# As the module `json` writes them.
+# As the module `json` writes them; it raises for numbers that are not finite.
 _SCALARS: Mapping[type, Callable[[Any], str]] = {
-    float: float.__repr__,
+    float: lambda it: repr(it) if math.isfinite(it) else json.dumps(it, allow_nan=False),
     int: int.__repr__,
     bool: lambda it: "true" if it else "false",
     str: encode_basestring_ascii,
     type(None): lambda _: "null",
 }
-_INFINITE = (math.inf, -math.inf)
 
 
 def _existing(path: str) -> Dict[str, Any]:
