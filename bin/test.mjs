@@ -17,8 +17,8 @@ const isNightly = (file) => file.startsWith('night/');
 /** Tests that wait for a part of their time: for engines, time limits, and hosts that are silent. */
 const isWaiting = (file) => /^e2e\/(clients|launcher|object-store|runner|site)\//.test(file);
 const isSimulation = (file) => /^sim\/(launcher\/)?[a-z]+(\.long)?\.test\.ts$/.test(file);
-/** Tests of real processes that try a part of the cases by day, chosen by chance. */
-const isSampled = (file) => file === 'e2e/launcher/whole.test.ts';
+/** Tests of real processes that try a part of the cases by day, chosen by chance, or fewer runs. */
+const isSampled = (file) => ['e2e/launcher/whole.test.ts', 'e2e/object-store/stores.test.ts'].includes(file);
 
 /**
  * The files of a group, and their order: a process takes the next file when it has finished one, so the files and folders with the longest
@@ -51,9 +51,10 @@ const GROUPS = {
   night: {
     has: (file) => isNightly(file) || isSimulation(file) || isSampled(file),
     first: ['sim/', 'night/'],
-    about: 'injected bugs, 20,000 worlds in the simulation, and the launcher killed at each step',
+    about:
+      'injected bugs, 20,000 worlds in the simulation, the launcher killed at each step, and extractions of 400 runs',
     command: 'npm run test:night',
-    env: { SIM_SEEDS: '20000', LAUNCHER_STRIDE: '1' },
+    env: { SIM_SEEDS: '20000', LAUNCHER_STRIDE: '1', SIMBATCH_EXTRACTED_RUNS: '400' },
   },
 };
 

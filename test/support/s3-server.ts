@@ -1,5 +1,7 @@
 /** Servers with an S3 interface for tests, and the ports on which they listen. */
-import { connect, createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type Server } from 'node:net';
 
 /** A running server. */
 export interface S3Server {
@@ -12,18 +14,24 @@ export interface S3Server {
 
 const START_MS = 120_000;
 
-/** Ports that are free now. */
+/** Below the ports that systems give to clients: one of those could have the port before its server, or between two of its lives. */
+const PORTS = [15_000, 32_000] as const;
+
+/** Different ports that are free now. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((it) => (it.address() as { port: number }).port);
-  await Promise.all(servers.map((it) => new Promise((resolve) => it.close(resolve))));
-  return ports;
+  const servers = new Map<number, Server>();
+  while (servers.size < count) {
+    const port = randomInt(...PORTS);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isFree) servers.set(port, server);
+  }
+  for (const it of servers.values()) it.close();
+  await Promise.all([...servers.values()].map((it) => once(it, 'close')));
+  return [...servers.keys()];
 }
 
 /** Resolves when a server listens on the port. */

@@ -52,13 +52,14 @@ function must(program: string, args: readonly string[], env: Record<string, stri
 export async function startSlurm(): Promise<SlurmSite> {
   const folder = mkdtempSync(join(os.tmpdir(), 'simbatch-slurm-'));
   chmodSync(folder, 0o755);
-  for (const name of ['state', 'spool', 'log', 'run', 'local']) mkdirSync(join(folder, name), { mode: 0o755 });
+  for (const name of ['state', 'spool', 'log', 'run', 'local', 'home']) mkdirSync(join(folder, name), { mode: 0o755 });
   // As a site gives each node its local disk.
   writeFileSync(join(folder, 'prolog'), `#!/bin/sh\necho 'export TMPDIR=${folder}/local'\n`, { mode: 0o755 });
   mkdirSync(join(folder, 'munge'), { mode: 0o700 });
   writeFileSync(join(folder, 'munge/key'), Buffer.alloc(1024, folder), { mode: 0o600 });
   const host = os.hostname().split('.')[0] ?? 'localhost';
-  const env = { PATH, HOME: process.env['HOME'] ?? '/', SLURM_CONF: join(folder, 'slurm.conf') };
+  // Jobs read the profile there, as login shells; not that of the person who tests.
+  const env = { PATH, HOME: join(folder, 'home'), SLURM_CONF: join(folder, 'slurm.conf') };
   writeFileSync(env.SLURM_CONF, configuration(folder, host, await freePort(), await freePort()));
   for (const at of ['0', '1']) symlinkSync('/dev/null', join(folder, `gpu${at}`));
   writeFileSync(join(folder, 'gres.conf'), `Name=gpu File=${folder}/gpu[0-1]\n`);

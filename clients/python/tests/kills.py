@@ -125,13 +125,20 @@ def drive(search, url, size, environment, target):
     part.replace(target)
 
 
+def free_port():
+    """A port for a server that is started again: outside of the ports that systems give to clients, which could have it in between."""
+    while True:
+        port = random.SystemRandom().randrange(15_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
 class Site:
     """A coordinator, a runner and a driver, each of which can be killed."""
 
     def __init__(self, folder, search, size, sleep_s):
         self.folder, self.target = folder, folder / "state.json"
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {"SIM_NOTES": str(folder), "SIM_SLEEP_S": str(sleep_s)}
         runner = ["--endpoint", self.url, "--runner-id", "r", "--allow-functions", "--max-concurrent-jobs", str(SLOTS), "--cpu-cores", "0"]

@@ -9,10 +9,11 @@ import math
 import multiprocessing
 import os
 import pickle
-import socket
+import re
 import struct
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -380,16 +381,23 @@ run.result(y=run.parameters["mass"] * 10 + run.parameters["cd"] + run.parameters
 """
 
 
+def address_of_bridge(log):
+    """Waits until the bridge says where it listens."""
+    end = time.monotonic() + PATIENCE_S
+    while (said := re.search(r" is at (http://\S+);", log.read_text())) is None:
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.05)
+    return said[1]
+
+
 def test_the_command_line_the_bridge_and_python_share_one_study(alone, monkeypatch):
     (alone / "rocket.py").write_text(ROCKET)
     (alone / "x.csv").write_text("cd,mass\n0.5,1\n0.5,2\n")
     site = Site(alone, "scipy", 1, 0)
     site.commands["runner"] += ["--entrypoint", f"rocket={alone / 'rocket.py'}", "--environment-inherited", "SIM_NOTES"]
     monkeypatch.setenv("SIM_NOTES", str(alone))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     named = ["--version", "1.4", "--outputs", "y", "--fixed", "wind=0.25", "--endpoint", site.url]
-    bridge = ["bridge", "--simulation", "rocket", "--inputs", "mass,cd", "--port", str(port), *named]
+    bridge = ["bridge", "--simulation", "rocket", "--inputs", "mass,cd", "--port", "0", *named]
     site.commands["bridge"], site.starts["bridge"] = [*find_program(), *bridge], 0
     try:
         site.start("coordinator")
@@ -399,7 +407,7 @@ def test_the_command_line_the_bridge_and_python_share_one_study(alone, monkeypat
         assert f([[1.0, 0.5], [3.0, 0.5]]).tolist() == [[10.75], [30.75]]
         ended = simbatch(["evaluate", "rocket", "--points", str(alone / "x.csv"), "-o", "csv", *named])
         assert [row["y"] for row in csv.DictReader(ended.stdout.splitlines())] == ["10.75", "20.75"], ended.stdout + ended.stderr
-        model = Transport(f"http://127.0.0.1:{port}", retry_s=60)
+        model = Transport(address_of_bridge(alone / "bridge.log"), retry_s=60)
         for mass, expected in ((2.0, 20.75), (4.0, 40.75)):
             asked = {"name": "rocket", "input": [[mass, 0.5]], "config": {}}
             assert model.post("/Evaluate", asked, repeat=True) == {"output": [[expected]]}

@@ -304,7 +304,7 @@ def importing(p, run):
 
 
 # An import takes a process longer than all the rest: most runs find the module in the process that they are forked from.
-@pytest.mark.parametrize("is_loaded, runs", [(True, 100), (False, 40)], ids=["loaded before", "imported in the run"])
+@pytest.mark.parametrize("is_loaded, runs", [(True, 100), (False, 24)], ids=["loaded before", "imported in the run"])
 def test_results_of_numpy_are_those_of_a_process_each_to_the_bit(local, is_loaded, runs):
     numpy = package("numpy")
     function = (lambda p, run: array_work(numpy, p, run)) if is_loaded else importing
@@ -324,10 +324,10 @@ def draws(p):
 
 def test_numpy_begins_with_the_seed_of_the_run_also_where_a_run_is_the_first_to_import_it(local):
     package("numpy")
-    shared = results(finished(draws, "shared", 40))
+    shared = results(finished(draws, "shared", 24))
     # Of the runs with a process each all are the first.
-    assert shared == without_directories(results(finished(draws, "process", 40)))
-    assert len({row[1]["numpy"] for row in shared.values()}) == 40
+    assert shared == without_directories(results(finished(draws, "process", 24)))
+    assert len({row[1]["numpy"] for row in shared.values()}) == 24
     assert all("restored" not in notes(row) and "undone" not in notes(row) for row in shared.values())
 
 

@@ -67,7 +67,8 @@ export async function packKit({ node, bundle = BUNDLE }: { node?: NodeProgram; b
   };
   const folder = `simbatch-runner-${packageVersion}`;
   const tar = tarOf([about, ...files].map((file) => ({ ...file, path: `${folder}/${file.path}` })));
-  const archive = await promisify(gzip)(tar, { level: 9 });
+  // Level 9 takes three times as long, and a Node gets 0.4 % smaller.
+  const archive = await promisify(gzip)(tar, { level: 6 });
   return {
     folder,
     version: packageVersion,

@@ -20,7 +20,7 @@ import { FakeSite, RealSite, type KubernetesSite } from './kubernetes/sites.ts';
 /** A person waits no longer for the cause. */
 const WITHIN_MS = 15_000;
 /** Each look is a program. */
-const LOOK_MS = 300;
+const LOOK_MS = 700;
 /** A run marks its beginning and stays. */
 const SIMULATION = `import { writeFileSync } from 'node:fs';
 writeFileSync('MARK', '');

@@ -127,7 +127,7 @@ const CLUSTERS = [
 /** Launchers at the same time. */
 const WIDTH = 4;
 /** The night tries each step. By day the others are left to the simulation of the launcher; which they are is drawn anew each time. */
-const STRIDE = Number(process.env['LAUNCHER_STRIDE'] ?? 4);
+const STRIDE = Number(process.env['LAUNCHER_STRIDE'] ?? 8);
 const MAX = 2;
 
 for (const { name, make } of CLUSTERS) {

@@ -24,8 +24,8 @@ import {
   uploadsAndReads,
 } from './uploads.suite.ts';
 
-/** Finished runs of the extraction that is killed; a tenth, at most ten, lose their files before. A trial of 1,000 takes some minutes. */
-const EXTRACTED_RUNS = Number(process.env['SIMBATCH_EXTRACTED_RUNS'] ?? 40);
+/** Finished runs of the extraction that is killed; a tenth, at most ten, lose their files before. The night has more of them. */
+const EXTRACTED_RUNS = Number(process.env['SIMBATCH_EXTRACTED_RUNS'] ?? 20);
 
 /** `fault`: programs that the gate installs are absent. `memoryFault`: the machine is too small. */
 const STORES: readonly {

@@ -46,8 +46,8 @@ describe('e2e/site/images', function () {
     if (status !== 0) throw new Error(`podman ${args.join(' ')}: ${stdout}${stderr}`);
     return stdout.trim();
   };
-  /** Options without which containers do not start in a sandbox, and images are not built there. */
-  const building = ['--isolation', 'chroot', '--ulimit', 'nofile=1024:1024'];
+  /** Options without which containers do not start in a sandbox, and images are not built there; and without a copy of all files for each layer. */
+  const building = ['--layers=false', '--isolation', 'chroot', '--ulimit', 'nofile=1024:1024'];
   const here = ['--network', 'host', '--ulimit', 'host'];
   const names = {
     coordinator: 'simbatch-test-coordinator',

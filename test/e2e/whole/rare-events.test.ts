@@ -14,6 +14,7 @@ import { madeRareStudy } from '../../analysis/rare/studies.ts';
 import { serving } from '../../support/program.ts';
 import { simbatch } from '../../support/program.ts';
 import { rareStudy } from '../../support/rounds.ts';
+import { awkSimulation } from '../../support/simulations/awk.ts';
 import { type RunnerProcess, Site } from '../../support/runner-process.ts';
 import { insist } from '../support.ts';
 
@@ -33,11 +34,11 @@ describe('e2e/whole: rare events', () => {
     await startCoordinator();
     client = new Client({ endpoint: `http://127.0.0.1:${port}` });
     writeFileSync(
-      join(site.folder, 'sim.cjs'),
-      `const { readFileSync, writeFileSync } = require('node:fs');
-const { parameters: { a, b } } = JSON.parse(readFileSync(process.env.SVC_RUN_CONFIG, 'utf8'));
-writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ y: (a + b) / Math.SQRT2 }));
-`,
+      join(site.folder, 'sim.sh'),
+      awkSimulation('{"y":%.17g}', ['(number("a") + number("b")) / sqrt(2)']),
+      {
+        mode: 0o755,
+      },
     );
     runner = site.startApart('r0', client.endpoint, options());
   });
@@ -46,7 +47,7 @@ writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ y:
     await site?.clean();
   });
 
-  const options = (): string[] => ['--entrypoint', join(site.folder, 'sim.cjs')];
+  const options = (): string[] => ['--entrypoint', join(site.folder, 'sim.sh')];
 
   async function startCoordinator(): Promise<void> {
     ({ child: coordinator, port } = await serving(['--data-dir', join(site.folder, 'data'), '--port', port]));

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { Client, type JobResult } from '../../../src/client/client.ts';
 import { serving } from '../../support/program.ts';
 import { simbatch } from '../../support/program.ts';
+import { awkSimulation } from '../../support/simulations/awk.ts';
 import { Site } from '../../support/runner-process.ts';
 import { study, type StudyOptions } from '../../support/studies.ts';
 
@@ -24,7 +25,7 @@ describe('e2e/whole: reuse', () => {
     await startCoordinator();
     client = new Client({ endpoint: `http://127.0.0.1:${port}` });
     replaceProgram(1);
-    site.startApart('r1', client.endpoint, ['--entrypoint', join(site.folder, 'sim', 'sim.cjs')]);
+    site.startApart('r1', client.endpoint, ['--entrypoint', join(site.folder, 'sim', 'sim.sh')]);
   });
   after(async () => {
     coordinator?.kill('SIGKILL');
@@ -44,16 +45,10 @@ describe('e2e/whole: reuse', () => {
   /** A model of 17 digits, which counts its executions in a file outside the code; the versions have the same name and length. */
   function replaceProgram(version: number): void {
     const next = join(site.folder, 'sim', 'next');
-    writeFileSync(
-      next,
-      `const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
-const { run_id, parameters: { mass, wind } } = JSON.parse(readFileSync(process.env.SVC_RUN_CONFIG, 'utf8'));
-appendFileSync(${JSON.stringify(join(site.folder, 'executed'))}, run_id + '\\n');
-const miss = Math.sin(mass) * Math.exp(wind) / ${version};
-writeFileSync(process.env.SVC_OUTPUT_DIR + '/metadata.json', JSON.stringify({ miss, version: ${version} }));
-`,
-    );
-    renameSync(next, join(site.folder, 'sim', 'sim.cjs'));
+    const model = `sin(number("mass")) * exp(number("wind")) / ${version}`;
+    const script = awkSimulation(`{"miss":%.17g,"version":${version}}`, [model], join(site.folder, 'executed'));
+    writeFileSync(next, script, { mode: 0o755 });
+    renameSync(next, join(site.folder, 'sim', 'sim.sh'));
   }
 
   const executions = (): number[] => {
