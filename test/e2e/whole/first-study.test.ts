@@ -48,13 +48,17 @@ describe('e2e/first-study', () => {
     await until(async () => JSON.stringify(await read('/runners')).includes(`"${id}"`));
   };
   const read = async <T>(path: string): Promise<T> => (await (await fetch(server.url + path)).json()) as T;
-  const until = async (is: () => Promise<boolean>): Promise<void> => {
-    while (!(await is())) await sleep(systemClock, 100);
+  const until = async (is: () => Promise<boolean>, pauseMs = 100): Promise<void> => {
+    while (!(await is())) await sleep(systemClock, pauseMs);
   };
   const findings = async (): Promise<Finding[]> => {
     const { stdout } = await simbatch(['status', 'latest', '--output', 'json'], env());
     return (JSON.parse(stdout) as { findings: Finding[] }).findings;
   };
+
+  /** Each look is a program. */
+  const untilFound = (wanted: string): Promise<void> =>
+    until(async () => (await findings()).some(({ code }) => code === wanted), 700);
 
   it('by hand is ten lines, and works as printed', async () => {
     const study = printedFiles().get('throw.yaml') ?? '';
@@ -74,7 +78,7 @@ describe('e2e/first-study', () => {
     const study = (printedFiles().get('throw.yaml') ?? '').replace(/policy:.*/, '').replace('runs: 100', 'runs: 1000');
     writeFileSync(join(folder, 'unguarded.yaml'), study);
     await simbatch(['submit', join(folder, 'unguarded.yaml')], env());
-    await until(async () => (await findings()).some(({ code }) => code === 'fails-everywhere'));
+    await untilFound('fails-everywhere');
     const found = (await findings()).find(({ code }) => code === 'fails-everywhere');
     expect(found?.severity).to.equal('doubtful');
     expect(found?.remedy).to.include('`policy.canary_runs`');
@@ -89,7 +93,7 @@ describe('e2e/first-study', () => {
     const study = (printedFiles().get('throw.yaml') ?? '').replace('runs: 100', 'runs: 10001');
     writeFileSync(join(folder, 'guarded.yaml'), study);
     await simbatch(['submit', join(folder, 'guarded.yaml')], env());
-    await until(async () => (await findings()).some(({ code }) => code === 'canary-failed'));
+    await untilFound('canary-failed');
     const found = (await findings()).find(({ code }) => code === 'canary-failed');
     expect(found).to.include({ severity: 'blocked', count: 10_000 });
     const [batch] = await read<BatchStatusResponse['batch'][]>('/batches');
