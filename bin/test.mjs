@@ -54,7 +54,7 @@ const GROUPS = {
     about:
       'injected bugs, 20,000 worlds in the simulation, the launcher killed at each step, and extractions of 400 runs',
     command: 'npm run test:night',
-    env: { SIM_SEEDS: '20000', LAUNCHER_STRIDE: '1', SIMBATCH_EXTRACTED_RUNS: '400' },
+    env: { SIM_SEEDS: '20000', LAUNCHER_STRIDE: '1', EXTRACTED_RUNS: '400' },
   },
 };
 

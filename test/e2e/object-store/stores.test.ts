@@ -25,7 +25,7 @@ import {
 } from './uploads.suite.ts';
 
 /** Finished runs of the extraction that is killed; a tenth, at most ten, lose their files before. The night has more of them. */
-const EXTRACTED_RUNS = Number(process.env['SIMBATCH_EXTRACTED_RUNS'] ?? 20);
+const EXTRACTED_RUNS = Number(process.env['EXTRACTED_RUNS'] ?? 20);
 
 /** `fault`: programs that the gate installs are absent. `memoryFault`: the machine is too small. */
 const STORES: readonly {
