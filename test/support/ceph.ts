@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, listening, type S3Server } from './s3-server.ts';
+import { freePorts, listening } from './ports.ts';
+import type { S3Server } from './s3-server.ts';
 
 /** The servers take about 150 MB, and the disk in memory up to 512 MiB. */
 const LEAST_FREE_BYTES = 1.5 * 2 ** 30;

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
-import { freePorts, listening } from './s3-server.ts';
+import { freePorts, listening } from './ports.ts';
 
 /** Where Debian has it; it is not on the search path of everyone. */
 export const NGINX = '/usr/sbin/nginx';

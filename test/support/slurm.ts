@@ -10,11 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/base/package.ts';
+import { freePorts } from './ports.ts';
 
 export interface SlurmSite {
   /** The environment in which sbatch, squeue and scancel work. */
@@ -32,14 +31,6 @@ export function slurmMissing(): string | undefined {
   if (process.getuid?.() !== 0) return 'slurmctld and slurmd need root';
   const missing = PROGRAMS.filter((it) => spawnSync('which', [it], { env: { PATH } }).status !== 0);
   return missing.length === 0 ? undefined : `${missing.join(', ')}: not installed`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function must(program: string, args: readonly string[], env: Record<string, string>): string {
@@ -60,7 +51,8 @@ export async function startSlurm(): Promise<SlurmSite> {
   const host = os.hostname().split('.')[0] ?? 'localhost';
   // Jobs read the profile there, as login shells; not that of the person who tests.
   const env = { PATH, HOME: join(folder, 'home'), SLURM_CONF: join(folder, 'slurm.conf') };
-  writeFileSync(env.SLURM_CONF, configuration(folder, host, await freePort(), await freePort()));
+  const [controllerPort = 0, nodePort = 0] = await freePorts(2);
+  writeFileSync(env.SLURM_CONF, configuration(folder, host, controllerPort, nodePort));
   for (const at of ['0', '1']) symlinkSync('/dev/null', join(folder, `gpu${at}`));
   writeFileSync(join(folder, 'gres.conf'), `Name=gpu File=${folder}/gpu[0-1]\n`);
   const munge = [

@@ -2,10 +2,10 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts, isListening } from './ports.ts';
 
 const SSHD = '/usr/sbin/sshd';
 
@@ -58,7 +58,7 @@ export class Sshd {
       join(this.home, '.ssh/authorized_keys'),
     );
     mkdirSync('/run/sshd', { recursive: true });
-    this.port = await freePort();
+    [this.port = 0] = await freePorts(1);
     const key = readFileSync(join(this.folder, 'host_key.pub'), 'utf8').split(' ').slice(0, 2).join(' ');
     writeFileSync(this.knownHosts, `[127.0.0.1]:${String(this.port)} ${key.trim()}\n`);
     const config = `Port ${String(this.port)}
@@ -115,21 +115,4 @@ MaxStartups 100
     for (let tries = 0; tries < 100 && spawnSync('userdel', [this.user]).status === 8; tries++) await sleep(50);
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-      .once('connect', () => resolve(true))
-      .once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
 }

@@ -3,7 +3,8 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, listening, type S3Server } from './s3-server.ts';
+import { freePorts, listening } from './ports.ts';
+import type { S3Server } from './s3-server.ts';
 
 /** The programs that this machine lacks, for the reason of a skip; undefined when Swift can be started. */
 export function swiftFault(): string | undefined {

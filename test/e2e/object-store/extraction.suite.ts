@@ -12,7 +12,8 @@ import { Client, type Job, type Uuid } from '../../../src/client/client.ts';
 import type { Pool } from '../../support/pool.ts';
 import { serving } from '../../support/program.ts';
 import { Site, type RunnerProcess } from '../../support/runner-process.ts';
-import { freePorts, type S3Server } from '../../support/s3-server.ts';
+import { freePorts } from '../../support/ports.ts';
+import type { S3Server } from '../../support/s3-server.ts';
 import { study } from '../../support/studies.ts';
 import { BUCKET, STORAGE, storeOf, untilUploaded } from './uploads.suite.ts';
 

@@ -8,7 +8,8 @@ import { ObjectStore, type ObjectStoreOptions } from '../../../src/coordinator/f
 import { probeBucket } from '../../../src/coordinator/files/object-store/probe.ts';
 import { cephFault, cephMemoryFault, startCeph } from '../../support/ceph.ts';
 import { Pool } from '../../support/pool.ts';
-import { freePorts, type S3Server } from '../../support/s3-server.ts';
+import { freePorts } from '../../support/ports.ts';
+import type { S3Server } from '../../support/s3-server.ts';
 import { pythonFault } from '../../support/runner-modes.ts';
 import { startSwift, swiftFault } from '../../support/swift.ts';
 import { threeLives } from './checkpoints.suite.ts';

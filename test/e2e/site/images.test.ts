@@ -18,7 +18,7 @@ import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../../src/base/package.ts';
 import { makeRoot, podmanProgram } from '../../support/containers/runtimes.ts';
 import { simbatch } from '../../support/program.ts';
-import { freePorts } from '../../support/s3-server.ts';
+import { freePorts } from '../../support/ports.ts';
 import { skipWithout, until, withoutProgram } from '../support.ts';
 
 const BASE = 'localhost/simbatch-base:test';

@@ -33,13 +33,9 @@ describe('e2e/whole: rare events', () => {
     site = new Site();
     await startCoordinator();
     client = new Client({ endpoint: `http://127.0.0.1:${port}` });
-    writeFileSync(
-      join(site.folder, 'sim.sh'),
-      awkSimulation('{"y":%.17g}', ['(number("a") + number("b")) / sqrt(2)']),
-      {
-        mode: 0o755,
-      },
-    );
+    writeFileSync(join(site.folder, 'sim.sh'), awkSimulation('{"y":%.17g}', '(number("a") + number("b")) / sqrt(2)'), {
+      mode: 0o755,
+    });
     runner = site.startApart('r0', client.endpoint, options());
   });
   after(async () => {

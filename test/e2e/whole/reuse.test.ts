@@ -46,7 +46,7 @@ describe('e2e/whole: reuse', () => {
   function replaceProgram(version: number): void {
     const next = join(site.folder, 'sim', 'next');
     const model = `sin(number("mass")) * exp(number("wind")) / ${version}`;
-    const script = awkSimulation(`{"miss":%.17g,"version":${version}}`, [model], join(site.folder, 'executed'));
+    const script = awkSimulation(`{"miss":%.17g,"version":${version}}`, model, join(site.folder, 'executed'));
     writeFileSync(next, script, { mode: 0o755 });
     renameSync(next, join(site.folder, 'sim', 'sim.sh'));
   }

@@ -18,7 +18,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +25,7 @@ import { parseAllDocuments } from 'yaml';
 import { packageRoot } from '../../../src/base/package.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { KubernetesApi } from '../../../src/launcher/engines/kubernetes/api.ts';
+import { freePorts } from '../ports.ts';
 
 const PROGRAM = process.env['SIMBATCH_K8S_MINI'];
 
@@ -186,12 +186,4 @@ function unpacked(file: string): string {
   chmodSync(part, 0o755);
   renameSync(part, program);
   return program;
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((it) => once(it, 'listening')));
-  const ports = servers.map((it) => (it.address() as AddressInfo).port);
-  for (const it of servers) it.close();
-  return ports;
 }

@@ -3,7 +3,6 @@
  * `max`, are asked more and more rarely, and their problem is in the log when it begins and when it ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Client } from '../../../../src/client/client.ts';
 import { skipWithout, until } from '../../support.ts';
+import { freePorts } from '../../../support/ports.ts';
 import { PROGRAM, serving, type Serving } from '../../../support/program.ts';
 import { SilentServer } from '../../../support/silent-server.ts';
 import { sshdMissing } from '../../../support/sshd.ts';
@@ -40,20 +40,12 @@ describe('launcher/engines/ssh with dead hosts', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function freePort(): Promise<number> {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as { port: number };
-    free.close();
-    return port;
-  }
-
   it('do not hold back the study, the others or the log', async () => {
     const url = serve?.url ?? '';
     const client = new Client({ endpoint: url });
     const simulation = join(site.home, 'sim.mjs');
     writeFileSync(simulation, 'setTimeout(() => {}, 1000);\n');
-    const [closed, tunnel] = [await freePort(), await freePort()];
+    const [closed, tunnel] = (await freePorts(2)) as [number, number];
     const hang = Number(new URL(hanging!.url).port);
     const [host] = site.section.hosts;
     const known = readFileSync(site.server.knownHosts, 'utf8');

@@ -1,8 +1,6 @@
 /** A study on a host of a real sshd: the kit is shipped once, and the runner reaches the coordinator through a reverse tunnel. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,6 +10,7 @@ import { sshEngine } from '../../../../src/launcher/engines/ssh/ssh.ts';
 import { jobId } from '../../../../src/domain/ids.ts';
 import { requestOf } from '../../../../src/launcher/request.ts';
 import { skipWithout, until } from '../../support.ts';
+import { freePorts } from '../../../support/ports.ts';
 import { serving, type Serving } from '../../../support/program.ts';
 import { sshdMissing } from '../../../support/sshd.ts';
 import { study } from '../../../support/studies.ts';
@@ -42,10 +41,7 @@ describe('launcher/engines/ssh/study', function () {
       simulation,
       "import fs from 'node:fs';\nsetTimeout(() => fs.writeFileSync(process.env.SVC_OUTPUT_DIR + '/done', ''), 1500);\n",
     );
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as { port: number };
-    free.close();
+    const [port = 0] = await freePorts(1);
     // The host names its local disk; the operator names no folder.
     const setup = 'export TMPDIR=$HOME/local; mkdir -p "$TMPDIR"';
     const section = { ...site.section, reverse_tunnel: port, ship: 'kit-with-node' as const, setup };
