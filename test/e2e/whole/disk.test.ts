@@ -115,9 +115,15 @@ describe('e2e: a coordinator killed during a write', () => {
       if (markOf(site).equals(mark)) return mark;
     }
   }
+  const logIn = (folder: string): string => {
+    const logs = readdirSync(folder).filter((it) => it.endsWith('.log'));
+    return join(folder, logs.sort().at(-1) as string);
+  };
   let markBefore: Buffer;
   before(async () => {
     await site.start();
+    // The only write without a request, a second after the start: it must not come after the last study.
+    while (!readFileSync(logIn(site.dataDir)).includes('!meta!instant')) await pause(50);
     for (let number = 0; number < 8; number += 1) {
       // The mark follows the reply: without the wait it would still be on its way to an earlier group.
       markBefore = await settledMark();
@@ -127,11 +133,6 @@ describe('e2e: a coordinator killed during a write', () => {
     await site.kill();
   });
   after(() => site.clean());
-
-  const logIn = (folder: string): string => {
-    const logs = readdirSync(folder).filter((it) => it.endsWith('.log'));
-    return join(folder, logs.sort().at(-1) as string);
-  };
 
   // damage to the last file, number of acknowledged batches that it takes away
   const table: [string, (log: string) => void, number][] = [
