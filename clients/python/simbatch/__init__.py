@@ -18,13 +18,13 @@ and, where wanted, ``run.telemetry(t=seconds, altitude_m=1234.5)`` while it comp
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from ._parameters import Parameters, RunConfigError
 from ._run import Run, run
 
+TYPE_CHECKING = False  # as in _run.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from .batch.batch import Batch as Batch
     from .batch.coordinator import Coordinator as Coordinator
     from .batch.coordinator import connect as connect
@@ -103,6 +103,8 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'simbatch' has no attribute {name!r}")
+    import importlib
+
     value = getattr(importlib.import_module(home, __name__), name)
     globals()[name] = value
     return value

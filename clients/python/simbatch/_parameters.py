@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
-from typing import Any, Dict, Iterator, Mapping, Optional, Set
+
+TYPE_CHECKING = False  # as in _run.py
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterator, Mapping, Optional, Set
 
 READS_FILE = ".simbatch-reads.json"
 """In the output directory: the look-ups of a run, for the runner, which removes the file."""
@@ -23,7 +25,7 @@ class RunConfigError(Exception):
     """The environment or the run configuration does not say what a run needs."""
 
 
-class Parameters(Dict[str, float]):
+class Parameters(dict[str, float]):
     """The sampled parameters by name. A name that is missing is answered with the ones there are.
 
     The parameters that the simulation looks up are noted, for the finding `parameter-never-read`. Iterating or copying counts as a
@@ -232,5 +234,7 @@ if hasattr(os, "register_at_fork"):
 
 def hint(name: object, names: Mapping[str, Any]) -> str:
     """The nearest of the names, as a question in brackets; empty where none is near."""
+    import difflib
+
     close = difflib.get_close_matches(str(name), list(dict.keys(names) if isinstance(names, dict) else names), 1)
     return f" (did you mean {close[0]!r}?)" if close else ""

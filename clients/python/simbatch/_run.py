@@ -1,9 +1,11 @@
-"""One run, as a simulation sees it: its parameters, where its results go, its telemetry."""
+"""One run, as a simulation sees it: its parameters, where its results go, its telemetry.
+
+A study starts a simulation for each of its runs, so what only some of them use is imported where it is used (`load_all` loads it).
+"""
 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import json
 import math
 import os
@@ -12,15 +14,20 @@ import threading
 import time
 from collections import abc
 from json.encoder import encode_basestring_ascii
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
-from ._checkpoint import Checkpoint
-from ._parameters import Parameters, Reads, RunConfigError, hint, note, records_reading, unread
-from ._parent import ParentRun, parent_of
-from ._telemetry import FORKED, Sender, connect, say
+from ._parameters import Parameters, RunConfigError, hint, note, records_reading, unread
 from ._variables import variable
+
+TYPE_CHECKING = False  # to checkers of types it is true; the module `typing` is not needed for it
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+
+    from ._checkpoint import Checkpoint
+    from ._parameters import Reads
+    from ._parent import ParentRun
+    from ._telemetry import Sender
 
 _BY_HAND = (
     "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
@@ -42,7 +49,7 @@ class Run:
     def __init__(
         self,
         config: Mapping[str, Any],
-        output_dir: Optional[Path],
+        output_dir: Optional[str],
         telemetry_url: Optional[str],
         telemetry_token: Optional[str],
         reads: Optional[Reads] = None,
@@ -66,16 +73,23 @@ class Run:
     @property
     def output_dir(self) -> Path:
         """Where artifacts go. It exists."""
+        from pathlib import Path
+
+        return Path(self._made_dir())
+
+    def _made_dir(self) -> str:
         if self._output_dir is None:
             assert self._place is not None
             self._place.make()
-            self._output_dir = Path(self._place.directory)
+            self._output_dir = os.fspath(self._place.directory)
         return self._output_dir
 
     @property
     def random_seed(self) -> int:
         """For the simulation's own random numbers, below 2**48: the same for every attempt at this run, another for every
         other run; of a study with scenarios the same for a sample in every cell. The Node client gives the same number."""
+        import hashlib
+
         seed = self.metadata.get("seed")
         sample = self.metadata.get("sample")
         text = f"{0 if seed is None else seed}/{self.run_id if sample is None else sample}"
@@ -90,6 +104,8 @@ class Run:
     def parent(self) -> Optional[ParentRun]:
         """The finished run that this one is about, in the program of an extraction (`Batch.extract`); None in a simulation."""
         if self._parent is None:
+            from ._parent import parent_of
+
             self._parent = parent_of()
         return self._parent
 
@@ -107,6 +123,10 @@ class Run:
         It is removed when the run has ended. Where none is kept, `load` returns None and `save` does nothing.
         """
         if self._checkpoint is None:
+            from pathlib import Path
+
+            from ._checkpoint import Checkpoint
+
             directory = variable("CHECKPOINT_DIR")
             self._checkpoint = Checkpoint(Path(directory) if directory else None)
         return self._checkpoint
@@ -169,12 +189,12 @@ class Run:
 
     def _written(self) -> Dict[str, Any]:
         if self._results is None:
-            self._results = _existing(os.path.join(os.fspath(self.output_dir), "metadata.json"))
+            self._results = _existing(os.path.join(self._made_dir(), "metadata.json"))
         return self._results
 
     def _write(self, members: Mapping[str, Any]) -> None:
         """Adds members to metadata.json. The lock is held."""
-        directory = os.fspath(self.output_dir)
+        directory = self._made_dir()
         if self._place is not None:
             self._place.outputs = None
         results = {**self._written(), **members}
@@ -208,12 +228,16 @@ class Run:
     def _connect(self) -> Sender:
         # The connection is made at the first sample: a simulation without telemetry pays nothing for it. A forked child makes none: it ends
         # without the clean-up that would send the waiting samples.
+        from ._telemetry import FORKED, connect, say
+
         with self._lock:
             if self._telemetry is None:
                 forked = os.getpid() != self._pid
                 if forked and self._telemetry_url:
                     say(FORKED)
-                self._telemetry = connect(None if forked else self._telemetry_url, self._telemetry_token)
+                url = None if forked else self._telemetry_url
+                # An interpreter that executes run after run closes the telemetry of each.
+                self._telemetry = connect(url, self._telemetry_token, closes_at_exit=_given is None)
             return self._telemetry
 
     def __enter__(self) -> Run:
@@ -265,24 +289,36 @@ def run(defaults: Optional[Mapping[str, float]] = None) -> Run:
             reads.mark(found)
             # An interpreter that executes run after run asks for the look-ups itself.
             if _given is None:
-                atexit.register(reads.write, os.fspath(output_dir))
+                atexit.register(reads.write, output_dir)
         environment = os.environ if place is None else place.environment
         telemetry = variable("TELEMETRY_URL", environment), variable("TELEMETRY_TOKEN", environment)
         _current = Run(config, output_dir, *telemetry, reads, place)
     return _current
 
 
-def _output_dir() -> Path:
-    path = Path(variable("OUTPUT_DIR") or "output")
-    if _given is None or not path.is_absolute():
-        path = path.resolve()
-        path.mkdir(parents=True, exist_ok=True)
+def load_all() -> None:
+    """Imports what the methods import: for an interpreter whose runs are forks of it, or that executes one after the other."""
+    import importlib
+
+    for name in ("difflib", "hashlib", "pathlib", "._checkpoint", "._parent", "._telemetry"):
+        importlib.import_module(name, __package__)
+
+
+def _output_dir() -> str:
+    path = variable("OUTPUT_DIR") or "output"
+    if _given is None or not os.path.isabs(path):
+        path = os.path.realpath(path)
+        os.makedirs(path, exist_ok=True)
     return path
 
 
 def _read(path: str) -> Dict[str, Any]:
     try:
-        text = _given[1] if _given is not None and _given[0] == path else Path(path).read_text(encoding="utf-8")
+        if _given is not None and _given[0] == path:
+            text = _given[1]
+        else:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
         config = json.loads(text)
     except (OSError, ValueError) as error:
         raise RunConfigError(f"the run configuration {path} (SVC_RUN_CONFIG) cannot be read: {error}") from error

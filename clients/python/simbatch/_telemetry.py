@@ -30,8 +30,6 @@ STALL_SECONDS = 10.0
 CLOSE_STALL_SECONDS = 5.0
 CLOSE_SECONDS = 30.0
 _STEP_SECONDS = 0.1
-CLOSED_BY_CALLER = False
-"""True in an interpreter that executes run after run, and closes the telemetry of each."""
 FORKED = "telemetry of a forked process is not sent; send it from the process that called simbatch.run()"
 _UNANSWERED = f"the runner took nothing for {CLOSE_STALL_SECONDS:g} s"
 
@@ -71,7 +69,7 @@ class NoTelemetry(Sender):
 class StreamedTelemetry(Sender):
     """A stream to the runner. `dropped` counts the samples that were given up, for whatever reason."""
 
-    def __init__(self, target: str, token: Optional[str]) -> None:
+    def __init__(self, target: str, token: Optional[str], closes_at_exit: bool) -> None:
         """Starts the thread that connects and sends. Raises ValueError for an address that cannot be read."""
         self.dropped = 0
         self._pid = os.getpid()
@@ -94,7 +92,7 @@ class StreamedTelemetry(Sender):
         # The thread starts here and not at the exit: an interpreter that is about to exit starts none.
         self._sender = threading.Thread(target=self._run, name="simbatch-telemetry", daemon=True)
         self._sender.start()
-        if not CLOSED_BY_CALLER:
+        if closes_at_exit:
             atexit.register(self.close)
 
     def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
@@ -253,12 +251,15 @@ def say(text: str) -> None:
         pass
 
 
-def connect(url: Optional[str], token: Optional[str]) -> Sender:
-    """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url."""
+def connect(url: Optional[str], token: Optional[str], closes_at_exit: bool = True) -> Sender:
+    """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url.
+
+    closes_at_exit: whether the end of the program closes it, and not the caller.
+    """
     if not url:
         return NoTelemetry()
     try:
-        return StreamedTelemetry(url, token)
+        return StreamedTelemetry(url, token, closes_at_exit)
     except Exception as error:
         say(f"telemetry is off: {error}")
         return NoTelemetry()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Mapping, Optional
+
+TYPE_CHECKING = False  # as in _run.py
+if TYPE_CHECKING:
+    from typing import Dict, Mapping, Optional
 
 _OWN = "SIMBATCH_"
 _CONTRACT = "SVC_"

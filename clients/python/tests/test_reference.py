@@ -25,12 +25,29 @@ def test_every_public_name_is_documented():
         assert getattr(sb, name).__doc__, name
 
 
-def test_a_simulation_does_not_load_the_client():
+ONE_RUN = """
+import os, sys, simbatch
+from simbatch import _run
+run = simbatch.run({"x": 1.5})
+run.result(y=run.parameters["x"])
+print(*sys.modules)
+_run.load_all()
+before = set(sys.modules)
+run.random_seed, run.output_dir, run.parent, run.checkpoint(), run.telemetry(y=1.0)
+_run.hint("y", {"x": 1})
+print(*(set(sys.modules) - before))
+"""
+
+
+def test_a_simulation_loads_what_it_uses_and_an_interpreter_for_many_runs_all_of_it_at_once(tmp_path):
     import subprocess
     import sys
 
-    program = "import sys, simbatch; print([name for name in sys.modules if name.startswith(('simbatch.', 'http', 'ssl'))])"
-    ended = subprocess.run(
-        [sys.executable, "-S", "-c", program], capture_output=True, encoding="utf-8", cwd=ROOT / "clients" / "python"
-    )
-    assert "simbatch.study" not in ended.stdout and "simbatch.api" not in ended.stdout and "'ssl'" not in ended.stdout
+    environment = {"PYTHONPATH": str(ROOT / "clients" / "python"), "SVC_OUTPUT_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-S", "-c", ONE_RUN], env=environment, capture_output=True, encoding="utf-8")
+    at_first, later = run.stdout.splitlines()
+    unused = {"difflib", "hashlib", "http", "pathlib", "pickle", "socket", "ssl", "typing"}
+    assert unused.isdisjoint(at_first.split())
+    names = [name for name in at_first.split() if name.startswith("simbatch")]
+    assert sorted(names) == ["simbatch", "simbatch._parameters", "simbatch._run", "simbatch._variables"]
+    assert later == ""

@@ -104,6 +104,10 @@ class Preload:
         self._reads.begin()
         try:
             __import__(name, fromlist=list(names) if names else None)
+            # The package loads later what a process of one run may never use; here each run would load it again.
+            run = sys.modules.get("simbatch._run")
+            if hasattr(run, "load_all"):
+                run.load_all()
         except SystemExit:
             return "its import ends the program"
         except BaseException as error:

@@ -50,7 +50,6 @@ def begin_run(place, on_demand):
     run = sys.modules.get("simbatch._run")
     if run is not None:
         run._current = None
-        sys.modules["simbatch._telemetry"].CLOSED_BY_CALLER = True
         run._given = (place.config_path, place.config)
         run._place = place if on_demand else None
 

@@ -1,6 +1,6 @@
 /** The library in a package of its own, into which the packed files are unpacked: the typed client, and replays with mocha and chai. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -79,6 +79,12 @@ describe('e2e/replay', () => {
   });
   after(() => {
     if (folder !== '') rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('comes in a file without the compiled code of any Python', () => {
+    const files = readdirSync(join(modules, 'simbatch', 'clients', 'python'), { recursive: true, encoding: 'utf8' });
+    expect(files).to.include(join('simbatch', '_run.py'));
+    expect(files.filter((it) => it.includes('__pycache__'))).to.deep.equal([]);
   });
 
   /** The output of mocha in the other package, and its exit code. */

@@ -183,7 +183,7 @@ def _stored_function(submission: Mapping[str, Any]) -> Callable[..., Any]:
 
 def _execute(function: Callable[..., Any], config: Mapping[str, Any], submission: Mapping[str, Any]) -> Trial:
     trial = Trial(config["run_id"], config["parameters"], Path(tempfile.mkdtemp(prefix="simbatch-run-")))
-    run = Run(config, trial.output_dir, None, None)
+    run = Run(config, str(trial.output_dir), None, None)
     recorder = run._telemetry = _Recorder(trial, submission["config"]["early_termination"])
     begin = time.perf_counter()
     try:
