@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from simbatch.batch.batch import ENDED
 from simbatch.local.embedded import embedded
 from simbatch.local.program import find_program
 
+PACKAGE = Path(__file__).resolve().parents[1]
 
 # Tests with a coordinator that are run on each Python: they pickle, start interpreters and call from threads.
 ON_EACH_PYTHON = (
@@ -49,6 +52,33 @@ def package(name):
         return __import__(name)
     except ImportError:
         return missing(name)
+
+
+NOTEBOOK_S = 400
+"""For the execution of one cell, on a busy machine too."""
+
+
+@pytest.fixture
+def notebook_client(monkeypatch):
+    """`notebook_client(notebook, folder)`: nbclient's executor of a notebook in a folder, with this package.
+
+    Its kernel has sockets in the file system: a port that Jupyter found free may be taken a moment later.
+    """
+    for name in ("nbclient", "ipykernel", "cloudpickle", "pandas"):
+        package(name)
+    from nbclient import NotebookClient
+    from traitlets.config import Config
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
+    # The path of a socket has at most about 100 characters.
+    place = tempfile.mkdtemp(prefix="kernel-")
+    config = Config({"ConnectionFileMixin": {"transport": "ipc", "ip": os.path.join(place, "socket")}})
+
+    def client(notebook, folder):
+        return NotebookClient(notebook, timeout=NOTEBOOK_S, resources={"metadata": {"path": str(folder)}}, config=config)
+
+    yield client
+    shutil.rmtree(place)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The studies of real simulators in examples/: their notebooks with a few runs, the same results here and on a runner."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -11,29 +10,24 @@ import simbatch as sb
 from .conftest import package
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-PACKAGE = Path(__file__).resolve().parents[1]
-PATIENCE_S = 400
 RUNS = 4
 
 
 @pytest.mark.parametrize("name, module, notebook", [("rocketpy", "rocketpy", "calisto.ipynb"), ("jsbsim", "jsbsim", "glide.ipynb")])
-def test_a_real_simulator_runs_from_its_notebook(name, module, notebook, program, folder, monkeypatch):
-    for needed in ("nbclient", "ipykernel", "cloudpickle", "pandas", module):
-        package(needed)
+def test_a_real_simulator_runs_from_its_notebook(name, module, notebook, program, folder, notebook_client, monkeypatch):
+    package(module)
     import nbformat
-    from nbclient import NotebookClient
 
     if not EXAMPLES.exists():
         pytest.skip("this is not a clone of the repository")
     here = folder / name
     shutil.copytree(EXAMPLES / name, here, ignore=shutil.ignore_patterns(".simbatch", "__pycache__"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("MPLBACKEND", "agg")
     read = nbformat.read(here / notebook, as_version=4)
     nbformat.validate(read)
     (sized,) = [cell for cell in read.cells if "study(64)" in cell.source]
     sized.source = sized.source.replace("study(64)", f"study({RUNS})")
-    NotebookClient(read, timeout=PATIENCE_S, resources={"metadata": {"path": str(here)}}).execute()
+    notebook_client(read, here).execute()
 
     monkeypatch.chdir(here)
     try:

@@ -1,7 +1,6 @@
 """The notebook of the documentation, executed against a real coordinator, with a restart of the kernel in the middle."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -9,30 +8,23 @@ import pytest
 
 import simbatch as sb
 
-from .conftest import package
-
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "docs" / "notebooks"
-PACKAGE = Path(__file__).resolve().parents[1]
 PATIENCE_S = 300
 RUNS = 64
 
 
-def test_a_notebook_continues_after_a_restart_of_its_kernel_and_executes_no_run_twice(program, folder, monkeypatch):
-    for name in ("nbclient", "ipykernel", "cloudpickle", "pandas"):
-        package(name)
+def test_a_notebook_continues_after_a_restart_of_its_kernel_and_executes_no_run_twice(program, folder, notebook_client):
     import nbformat
-    from nbclient import NotebookClient
 
     path = NOTEBOOKS / "throw.ipynb"
     if not path.exists():
         pytest.skip("this is not a clone of the repository")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]))
     notebook = few_runs(nbformat.read(path, as_version=4))
     nbformat.validate(notebook)
     code = [(index, cell) for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     (start,) = [number for number, (_, cell) in enumerate(code) if "study.run(" in cell.source]
 
-    client = NotebookClient(notebook, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}})
+    client = notebook_client(notebook, folder)
     with client.setup_kernel():
         for index, cell in code[:start]:
             client.execute_cell(cell, index)
@@ -45,8 +37,7 @@ def test_a_notebook_continues_after_a_restart_of_its_kernel_and_executes_no_run_
     assert 0 < before < RUNS
 
     again = few_runs(nbformat.read(path, as_version=4))
-    client = NotebookClient(again, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}})
-    client.execute()
+    notebook_client(again, folder).execute()
     for _, cell in [(index, cell) for index, cell in enumerate(again.cells) if cell.cell_type == "code"]:
         assert not [output for output in cell.outputs if output.output_type == "error"]
     html = "".join(
