@@ -119,12 +119,6 @@ module.exports = {
       '^(machines|bin|src/(?!base|contract|domain|analysis|report))',
     ),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'not-to-dev-dep',
-      severity: 'error',
-      from: { path: '^(src|machines|bin)', pathNot: '^bin/bundle[.]mjs$' },
-      to: { dependencyTypes: ['npm-dev'] },
-    },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, st
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { requireInstalled } from './installed.mjs';
 import { builtValidators } from './validators.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -31,6 +32,8 @@ const SHARED = {
 };
 /** Packages that are not bundled: native ones, and those that start a file of theirs as a thread. */
 const APART = ['classic-level', 'lz4-napi', 'pino'];
+/** Packages that ws uses where they are installed. */
+const WHERE_INSTALLED = new Set(['bufferutil', 'utf-8-validate']);
 
 /**
  * Native packages stay beside the kit's bundle, in its `node_modules`. The store's is loaded when the spool is opened; that of
@@ -128,7 +131,11 @@ async function bundleProgram(folder) {
     external: APART,
     write: false,
   });
-  for (const { metafile } of [program, worker]) refuseLateCommonJs(metafile);
+  for (const { metafile } of [program, worker]) {
+    refuseLateCommonJs(metafile);
+    for (const [path, { imports }] of Object.entries(metafile.outputs))
+      for (const it of imports) if (it.external && !WHERE_INSTALLED.has(it.path)) requireInstalled(it.path, path);
+  }
   const command = join(folder, 'simbatch.js');
   const made = [...program.outputFiles, ...worker.outputFiles].map(({ path, text }) => [
     path,

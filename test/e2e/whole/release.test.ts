@@ -19,7 +19,7 @@ describe('e2e/release', function () {
     git('config', 'user.name', 'A');
     git('config', 'user.email', 'a@example.org');
     // The programs of this commit; building them again would take as long as everything else here.
-    for (const name of ['bin', 'kit', 'machines', 'src']) {
+    for (const name of ['bin', 'kit', 'library']) {
       const built = join(packageRoot, 'dist', name);
       if (existsSync(built)) cpSync(built, join(clone, 'dist', name), { recursive: true });
     }

@@ -126,7 +126,7 @@ describe('e2e/replay', () => {
   ];
   for (const [what, file, from, to, shown] of CHANGES) {
     it(`fails when ${what} is changed`, () => {
-      const path = join(modules, 'simbatch', 'dist', 'machines', file);
+      const path = join(modules, 'simbatch', 'dist', 'library', 'machines', file);
       const text = readFileSync(path, 'utf8');
       expect(text).to.include(from);
       writeFileSync(path, text.replaceAll(from, to));

@@ -1,0 +1,42 @@
+// A step of the build: copies the public modules and what they import from `dist/` to `dist/library`, with their types: an installed package needs no other
+// module of the sources, since its programs are bundles.
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { requireInstalled } from './installed.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** The modules that `exports` of package.json names. */
+const PUBLIC = ['src/client/client', 'src/replay/replay'];
+const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"'\s]+)["']/g;
+/** The maps lead to sources that an installed package does not have. */
+const MAP = /^\/\/# sourceMappingURL=.*\n?/m;
+
+/** By path below `dist`, the text of the public files with this suffix and of all files that they import. */
+function closure(suffix) {
+  const texts = new Map();
+  const open = PUBLIC.map((it) => it + suffix);
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (texts.has(path)) continue;
+    const text = readFileSync(join(root, 'dist', path), 'utf8');
+    texts.set(path, text.replace(MAP, ''));
+    for (const [, name] of text.matchAll(IMPORT)) {
+      if (name.startsWith('.')) open.push(join(dirname(path), name.replace(/\.[jt]s$/, suffix)));
+      else requireInstalled(name, path);
+    }
+  }
+  return texts;
+}
+
+const folder = join(root, 'dist/library');
+const texts = new Map([...closure('.js'), ...closure('.d.ts')]);
+for (const [path, text] of texts) {
+  const copy = join(folder, path);
+  if (existsSync(copy) && readFileSync(copy, 'utf8') === text) continue;
+  mkdirSync(dirname(copy), { recursive: true });
+  writeFileSync(copy, text);
+}
+for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (entry.isFile() && !texts.has(relative(folder, path))) rmSync(path);
+}
