@@ -1,13 +1,13 @@
-// A step of the build: copies the public modules and what they import from `dist/` to `dist/library`, with their types: an installed package needs no other
-// module of the sources, since its programs are bundles.
+// A step of the build: copies the public modules (`exports` of package.json) and what they import from `dist/` to `dist/library`, with
+// their types: an installed package needs no other module of the sources, since its programs are bundles.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { requireInstalled } from './installed.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** The modules that `exports` of package.json names. */
-const PUBLIC = ['src/client/client', 'src/replay/replay'];
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const PUBLIC = Object.values(exports).flatMap(({ default: it }) => /^\.\/dist\/library\/(.*)\.js$/.exec(it)?.[1] ?? []);
 const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"'\s]+)["']/g;
 /** The maps lead to sources that an installed package does not have. */
 const MAP = /^\/\/# sourceMappingURL=.*\n?/m;
