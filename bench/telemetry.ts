@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, credentials, type ClientWritableStream } from '@grpc/grpc-js';
-import Table from 'cli-table3';
+import { renderTable, type Cell } from '../src/cli/terminal/table.ts';
 import type { Compression } from '../src/contract/types.ts';
 import { startTelemetry, type TelemetrySummary } from '../src/runner/telemetry/server.ts';
+import { columnOf } from './support/measure.ts';
 
 const VARIABLES = 8;
 const BATCH = 100;
 const HITS = 40;
-const PLAIN = { head: [], border: [] };
 const SELF = fileURLToPath(import.meta.url);
 
 interface Job {
@@ -232,10 +232,7 @@ async function latencies(checkFrequencyHz: number, flooded: boolean): Promise<nu
 
 /** Prints both tables. Takes about a minute. */
 export async function run(): Promise<void> {
-  const rates = new Table({
-    style: PLAIN,
-    head: ['samples', 'stored', 'samples/s', 'rows', 'close ms', 'peak MB', 'file MB'],
-  });
+  const rates: Cell[][] = [];
   const cases: [what: string, samples: number, perMessage: number, job: Partial<Job>][] = [
     ['single', 300_000, 1, { compression: 'snappy' }],
     [`batched by ${BATCH}`, 1_000_000, BATCH, { compression: 'none' }],
@@ -248,9 +245,10 @@ export async function run(): Promise<void> {
     const rate = job.samplingRateHz === undefined ? 'all' : `${job.samplingRateHz} Hz of 1 kHz`;
     rates.push([what, `${rate}, ${job.compression}`, ...(await throughput(samples, perMessage, job))]);
   }
-  console.log(`Telemetry of ${VARIABLES} variables, flushed every second\n${rates.toString()}`);
+  const stored = ['samples', 'stored', 'samples/s', 'rows', 'close ms', 'peak MB', 'file MB'].map(columnOf);
+  console.log(`Telemetry of ${VARIABLES} variables, flushed every second\n${renderTable(stored, rates)}`);
 
-  const times = new Table({ style: PLAIN, head: ['check at', 'beside', 'period ms', 'median ms', 'worst ms'] });
+  const times: Cell[][] = [];
   for (const [frequencyHz, flooded] of [
     [10, false],
     [100, false],
@@ -268,7 +266,10 @@ export async function run(): Promise<void> {
       worst.toFixed(1),
     ]);
   }
-  console.log(`Early termination: from the client's write to the callback, ${HITS} times each\n${times.toString()}`);
+  const checked = ['check at', 'beside', 'period ms', 'median ms', 'worst ms'].map(columnOf);
+  console.log(
+    `Early termination: from the client's write to the callback, ${HITS} times each\n${renderTable(checked, times)}`,
+  );
 }
 
 if (process.argv[1] === SELF) {

@@ -31,14 +31,11 @@ const SHARED = {
   banner: { js: COMMONJS },
 };
 /** Packages that are not bundled: native ones, and those that start a file of theirs as a thread. */
-const APART = ['classic-level', 'lz4-napi', 'pino'];
+const APART = ['classic-level', 'pino'];
 /** Packages that ws uses where they are installed. */
 const WHERE_INSTALLED = new Set(['bufferutil', 'utf-8-validate']);
 
-/**
- * Native packages stay beside the kit's bundle, in its `node_modules`. The store's is loaded when the spool is opened; that of
- * LZ4 by the first run whose study asks for this compression.
- */
+/** A native package stays beside the kit's bundle, in its `node_modules`; it is loaded when the spool is opened. */
 const natives = {
   name: 'natives',
   setup(bundle) {
@@ -46,13 +43,6 @@ const natives = {
       contents:
         "module.exports = require('node-gyp-build')(require('node:path').join(__dirname, 'node_modules', 'classic-level'));",
       resolveDir: dirname(path),
-    }));
-    bundle.onResolve({ filter: /^lz4-napi$/ }, ({ path, namespace, resolveDir }) =>
-      namespace === 'lazy' ? { path, external: true } : { path, namespace: 'lazy', pluginData: resolveDir },
-    );
-    bundle.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path, pluginData }) => ({
-      contents: `module.exports = { compressSync: (input) => require(${JSON.stringify(path)}).compressSync(input) };`,
-      resolveDir: pluginData,
     }));
   },
 };

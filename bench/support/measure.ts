@@ -1,5 +1,5 @@
 /** The result of a benchmark, and the text of its figures. */
-import Table from 'cli-table3';
+import { renderTable } from '../../src/cli/terminal/table.ts';
 
 /** One line of the results. */
 export interface Measure {
@@ -38,15 +38,17 @@ export function shown(value: number): string {
   return value === 0 ? '0' : String(Number(value.toPrecision(3)));
 }
 
+/** A column of a printed table. */
+export const columnOf = (name: string): { name: string; verbatim: true } => ({ name, verbatim: true });
+
 export function showMeasures(lines: readonly Measure[]): string {
-  const table = new Table({ style: { head: [], border: [] }, head: ['measure', 'median', 'of', 'target', ''] });
-  for (const line of lines) {
+  const rows = lines.map((line) => {
     const { target } = line;
     const wanted =
       target === undefined ? '' : 'atLeast' in target ? `>= ${shown(target.atLeast)}` : `<= ${shown(target.atMost)}`;
     const verdict = target === undefined ? '' : isReached(line) ? 'reached' : 'NOT reached';
     const range = line.samples.map(shown).join(' ');
-    table.push([line.what, `${shown(line.value)} ${line.unit}`, range, wanted, verdict]);
-  }
-  return table.toString();
+    return [line.what, `${shown(line.value)} ${line.unit}`, range, wanted, verdict];
+  });
+  return renderTable(['measure', 'median', 'of', 'target', ''].map(columnOf), rows);
 }

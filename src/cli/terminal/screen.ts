@@ -7,8 +7,10 @@ export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: n
   return stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
+const ASCII = /^[ -~]*$/;
+
 /** Columns that a text takes on a terminal, without its colours. */
-export const columnsOf = (text: string): number => stringWidth(text);
+export const columnsOf = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
 
 /** The text cut to `width` columns, with an ellipsis where it is cut. */
 export function cutTo(text: string, width: number): string {

@@ -1,7 +1,6 @@
 /** Tables on the terminal, of any length in constant memory: the first rows determine the widths. */
-import Table from 'cli-table3';
 import { paint, type Tone } from './colour.ts';
-import { fitColumns, type Fit, type Flexible } from './columns.ts';
+import { fitColumns, GAP, type Fit, type Flexible } from './columns.ts';
 import { printable } from './format.ts';
 import { outputWidth, write } from './output.ts';
 import { columnsOf, cutTo, wrap } from './screen.ts';
@@ -31,24 +30,6 @@ export interface TableOptions {
 export const tableOptions = (format: string): TableOptions =>
   format === 'wide' ? { isWide: true } : { width: outputWidth() };
 
-const NO_BORDERS = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
-
 /** Longest line of a cell; a longer one is cut with an ellipsis. */
 const MAX_CELL = 500;
 
@@ -73,24 +54,34 @@ function layOut(columns: readonly Column[], rows: readonly (readonly Cell[])[], 
 }
 
 function draw(columns: readonly Column[], rows: readonly (readonly Cell[])[], fit: Fit, hasHead: boolean): string {
-  const { kept, widths } = fit;
-  const table = new Table({
-    ...(hasHead ? { head: kept.map((at, index) => paint(cutTo(headOf(columns[at]!), widths[index]!), 'faint')) } : {}),
-    colWidths: widths,
-    colAligns: kept.map((at) => columns[at]?.align ?? 'left'),
-    chars: NO_BORDERS,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-  });
-  const text = (cell: Cell, column: Column, width: number): string => {
-    const lines = linesOf(cell);
-    return lines.map((line) => paint(cutTo(line, width), column.tone?.(lines.join(' ')))).join('\n');
-  };
-  table.push(...rows.map((row) => kept.map((at, index) => text(row[at] ?? '', columns[at]!, widths[index]!))));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  const shown = fit.kept.map((at, index) => ({ at, column: columns[at]!, width: fit.widths[index]! }));
+  const drawn = rows.map((row) =>
+    shown.map(({ at, column, width }) => {
+      const lines = linesOf(row[at] ?? '');
+      const tone = column.tone?.(lines.join(' '));
+      return lines.map((line) => fill(line, column, width, tone));
+    }),
+  );
+  if (hasHead) drawn.unshift(shown.map(({ column, width }) => [fill(headOf(column), column, width, 'faint')]));
+  return drawn.flatMap((cells) => sideBySide(cells, fit.widths)).join('\n');
+}
+
+/** A line of a cell, cut to the width of its column and filled up to it. */
+function fill(line: string, { align }: Column, width: number, tone: Tone | undefined): string {
+  const text = cutTo(line, width);
+  const gap = ' '.repeat(Math.max(0, width - columnsOf(text)));
+  return align === 'right' ? gap + paint(text, tone) : paint(text, tone) + gap;
+}
+
+/** The lines of a row, as many as its highest cell has. */
+function sideBySide(cells: readonly (readonly string[])[], widths: readonly number[]): string[] {
+  const height = Math.max(0, ...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, at) =>
+    cells
+      .map((lines, index) => lines[at] ?? ' '.repeat(widths[index]!))
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  );
 }
 
 /** Returns the table as lines. */

@@ -10,10 +10,11 @@
  * writer adds them, all null and a few bytes each, at the end of the file: chunks are found by offset.
  */
 import { open, type FileHandle } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { parquetMetadata, type ColumnChunk, type CompressionCodec, type RowGroup, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import lz4 from 'lz4-napi';
+import type lz4 from 'lz4-napi';
 import type { Compression } from '../../contract/types.ts';
 import { packageVersion } from '../../base/package.ts';
 import type { Rows } from './rows.ts';
@@ -25,12 +26,17 @@ interface Codec {
   compress?: (input: Uint8Array) => Uint8Array;
 }
 
+const load = createRequire(import.meta.url);
+
+/** A native package, which the first file that needs it loads. */
+const lz4Codec = (): typeof lz4 => load('lz4-napi') as typeof lz4;
+
 /** Snappy is the writer's own. LZ4 is the raw block: the binding puts four bytes of length before it, Parquet wants none. */
 const CODECS: Readonly<Record<Compression, Codec>> = {
   none: { codec: 'UNCOMPRESSED' },
   gzip: { codec: 'GZIP', compress: (input) => gzipSync(input) },
   snappy: { codec: 'SNAPPY' },
-  lz4: { codec: 'LZ4_RAW', compress: (input) => lz4.compressSync(Buffer.from(input)).subarray(4) },
+  lz4: { codec: 'LZ4_RAW', compress: (input) => lz4Codec().compressSync(Buffer.from(input)).subarray(4) },
 };
 
 /** Nulls have no bytes to compress, and readers disagree on what LZ4 makes of nothing. A codec belongs to a chunk. */
