@@ -35,13 +35,13 @@ export const dataDirOption = (): Option =>
  * command line.
  */
 export async function connect(flags: { endpoint?: string }): Promise<Client> {
-  const { Client } = await import('../client/client.ts');
+  const { clientOf } = await import('../client/http-fetch.ts');
   const { localCoordinator } = await import('./local-folder.ts');
   const here = flags.endpoint === undefined || flags.endpoint === '' ? localCoordinator() : undefined;
   const endpoint = here?.url ?? (flags.endpoint || DEFAULT_ENDPOINT);
   // A folder's file names an address on this machine: the user's own credential is not sent there.
   const token = here === undefined ? await ownToken() : here.token;
-  return new Client({ endpoint, ...(token === undefined ? {} : { token }) });
+  return clientOf({ endpoint, ...(token === undefined ? {} : { token }) });
 }
 
 /** `SIMBATCH_TOKEN`, else the content of the file that `SIMBATCH_TOKEN_FILE` names, else systemd's credential `svc_token`. @throws Failure */

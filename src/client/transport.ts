@@ -82,6 +82,8 @@ export interface TransportOptions {
   token?: string;
   timeoutMs?: number;
   fetch?: typeof fetch;
+  /** In place of `fetch` where the answer is read at once: `httpFetch`, whose answers have been read. */
+  ask?: typeof fetch;
 }
 
 const CAUSES: Record<string, string> = {
@@ -104,13 +106,12 @@ const CAUSES: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak HTTPS; use http://',
 };
 
-const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
 export class Transport {
   readonly endpoint: string;
   readonly #token: string | undefined;
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
+  readonly #ask: typeof fetch;
 
   /** @throws SimbatchError `invalid-configuration` when the endpoint is not an http(s) address. */
   constructor(options: TransportOptions) {
@@ -118,6 +119,7 @@ export class Transport {
     this.#token = options.token === '' ? undefined : options.token;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#fetch = options.fetch ?? fetch;
+    this.#ask = options.ask ?? this.#fetch;
   }
 
   /** @throws ApiError, UnreachableError, or the reason of `exchange.signal`. */
@@ -125,13 +127,12 @@ export class Transport {
     const limitMs = this.#timeoutMs + (exchange.extraMs ?? 0);
     const address = this.#address(exchange);
     const body = bodyOf(exchange);
-    let response: Response;
-    let text: string;
+    let response: Response, text: string;
     let isLate = false;
     try {
       [response, text] = await withDeadline(limitMs, exchange.signal, async (signal) => {
         signal.addEventListener('abort', () => (isLate = exchange.signal?.aborted !== true));
-        const answer = await this.#fetch(address, {
+        const answer = await this.#ask(address, {
           method: exchange.method,
           headers: this.#headers(exchange),
           // A redirect would send the credential to another host.
@@ -139,8 +140,7 @@ export class Transport {
           signal,
           ...body,
         });
-        // The answers of `httpFetch` have been read.
-        return [answer, answer.body ? utf8(await readBody(answer, signal)) : await answer.text()];
+        return [answer, answer.body ? new TextDecoder().decode(await readBody(answer, signal)) : await answer.text()];
       });
     } catch (error) {
       exchange.signal?.throwIfAborted();

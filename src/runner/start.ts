@@ -3,7 +3,7 @@ import { Client } from '../client/client.ts';
 import { Agent } from './agent.ts';
 import { inheritedEnvironment } from './launch/environment.ts';
 import { peersCanBeChecked } from './processes/peer-process.ts';
-import { httpFetch } from './connection/http-fetch.ts';
+import { httpFetch } from '../client/http-fetch.ts';
 import { Containers } from './containers/containers.ts';
 import type { ContainersOptions } from './containers/containers.ts';
 import type { ContainerRuntime } from './containers/runtime.ts';
@@ -78,7 +78,8 @@ export async function startRunner(
   const client = new Client({
     endpoint: config.endpoint,
     timeoutMs: EXCHANGE_MS,
-    fetch: httpFetch(),
+    // Every exchange of a runner may be repeated.
+    fetch: httpFetch(() => true),
     ...(token === undefined ? {} : { token }),
   });
   const waits = new Waits(clock);

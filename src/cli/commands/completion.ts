@@ -33,14 +33,14 @@ export function completeCommand({ names, load }: Commands): Command {
     }
     const command = await load(called);
     if (command === undefined) return undefined;
-    const [{ completeWords, namesOf }, { Client }] = await Promise.all([
+    const [{ completeWords, namesOf }, { clientOf }] = await Promise.all([
       import('../completion/candidates.ts'),
-      import('../../client/client.ts'),
+      import('../../client/http-fetch.ts'),
     ]);
     const { DEFAULT_ENDPOINT } = await import('../options.ts');
     const token = process.env['SVC_TOKEN'];
     const endpoint = endpointOf(rest) ?? process.env['SVC_ENDPOINT'] ?? DEFAULT_ENDPOINT;
-    const client = new Client({ endpoint, timeoutMs: PATIENCE_MS, ...(token === undefined ? {} : { token }) });
+    const client = clientOf({ endpoint, timeoutMs: PATIENCE_MS, ...(token === undefined ? {} : { token }) });
     const { candidates, shell, isOpen } = await completeWords(command, rest, namesOf(client));
     await write(linesOf(candidates, rest.at(-1) ?? ''));
     if (isOpen === true) await write(':nospace\n');

@@ -5,7 +5,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { Client } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
+import { clientOf } from '../../client/http-fetch.ts';
 import type { BatchStatusResponse, Job, StudySummary, Uuid } from '../../contract/types.ts';
 import { packageRoot } from '../../base/package.ts';
 import { loadStudy } from '../study/check-study.ts';
@@ -74,7 +75,7 @@ async function fly(processes: Processes, storeDir: string, signal: AbortSignal, 
   await writeLine(`coordinator  ${endpoint} (store in ${storeDir})`);
   for (const id of RUNNERS)
     processes.start(`runner ${id}`, runnerArgs(id, outputDir), { SVC_ENDPOINT: endpoint, SVC_RUNNER_GRACE_SECS: '1' });
-  const client = new Client({ endpoint });
+  const client = clientOf({ endpoint });
   const { batch_id: batchId, total_jobs } = await client.submit(submission);
   await writeLine(
     `study        ${submission.name}: ${plural(total_jobs, 'run')}, ${submission.config.monte_carlo.sampling_method}`,

@@ -76,7 +76,7 @@ function rootOf(configured: string): string {
 async function clientsFor(flags: PushFlags): Promise<(origin: RunnerOrigin) => Client> {
   const { readConfig } = await import('../../../runner/config/config.ts');
   const { readCredential } = await import('../../../runner/config/credential.ts');
-  const { Client } = await import('../../../client/client.ts');
+  const { clientOf } = await import('../../../client/http-fetch.ts');
   return ({ endpoint, tokenFile }) => {
     const sources = configSources(flags);
     const isStored = sources.file === undefined;
@@ -90,7 +90,7 @@ async function clientsFor(flags: PushFlags): Promise<(origin: RunnerOrigin) => C
     // A push executes nothing: the settings of simulations are those of the runner.
     const found = [...all.filter((it) => SETTINGS.some((name) => it.includes(`${name} is `))), ...faults];
     if (found.length > 0) throw new Failure(EXIT.configuration, found.join('; '));
-    return new Client({ endpoint: config.endpoint, ...(token === undefined ? {} : { token }) });
+    return clientOf({ endpoint: config.endpoint, ...(token === undefined ? {} : { token }) });
   };
 }
 

@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { Client } from '../../../client/client.ts';
+import { clientOf } from '../../../client/http-fetch.ts';
 import { openCoordinatorFault } from '../../../launcher/check/open-coordinator.ts';
 import { otherUsers } from '../../../launcher/check/other-users.ts';
 import { readLauncherConfig } from '../../../launcher/config/read-config.ts';
@@ -53,7 +53,7 @@ export async function untrusted(
   config: LauncherConfig,
 ): Promise<string | undefined> {
   if (trustOpenCoordinator === true) return undefined;
-  const client = new Client({ endpoint: config.endpoint });
+  const client = clientOf({ endpoint: config.endpoint });
   return openCoordinatorFault({ config, askWithoutToken: () => client.demand(), otherUsers });
 }
 

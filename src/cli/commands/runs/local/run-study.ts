@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { sleep, systemClock } from '../../../../base/clock.ts';
-import { Client } from '../../../../client/client.ts';
+import type { Client } from '../../../../client/client.ts';
+import { clientOf } from '../../../../client/http-fetch.ts';
 import { EXIT } from '../../../exit-codes.ts';
 import { Failure } from '../../../failure.ts';
 import { requireEntrypoint } from '../../../init/entrypoint-beside.ts';
@@ -64,7 +65,7 @@ export async function runStudy(file: string, flags: RunStudyFlags): Promise<void
     const { url, token, pid } = await coordinatorFor(flags.endpoint, processes);
     const isOwn = pid !== undefined;
     if (isOwn) withdraw = announceLocal({ url, pid });
-    const client = new Client({ endpoint: url, ...(token === undefined ? {} : { token }) });
+    const client = clientOf({ endpoint: url, ...(token === undefined ? {} : { token }) });
     const id = `run-${createHash('sha256').update(entrypoint).digest('hex').slice(0, 8)}`;
     // Another command in this folder may have started the same runner.
     if (isOwn || !(await isConnected(client, id))) startRunner(processes, { id, url, simulation, entrypoint, flags });

@@ -1,9 +1,12 @@
 /**
- * The part of `fetch` that the client's transport uses, over `node:http`: a runner makes several small requests per job, and
- * each costs a fifth of the CPU time this way (bench/runner.ts). Follows no redirect, decodes no compression.
+ * The part of `fetch` that the client's transport uses, over `node:http`. A runner makes several small requests per job, and each
+ * costs a fifth of the CPU time this way (bench/runner.ts); a command that loads no `fetch` ends in two thirds of the time.
+ * Follows no redirect, decodes no compression.
  */
 import http from 'node:http';
 import https from 'node:https';
+import { Client } from './client.ts';
+import type { TransportOptions } from './transport.ts';
 
 interface Order {
   method: string;
@@ -12,9 +15,20 @@ interface Order {
   signal?: AbortSignal;
 }
 
-/** Returns a `fetch` for bodies of text or bytes and textual answers; it keeps its connections open and uses them again. */
-export function httpFetch(): typeof fetch {
-  const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
+/** A client whose answers that are read at once come without `fetch`; those in pieces come with it. */
+export const clientOf = (options: TransportOptions): Client => new Client({ ask: httpFetch(mayRepeat), ...options });
+
+const mayRepeat = ({ method, headers }: Order): boolean => method === 'GET' || 'idempotency-key' in headers;
+
+/**
+ * Returns a `fetch` for bodies of text or bytes and textual answers; it keeps its connections open and uses them again.
+ * @param repeats whether a request may be sent a second time where the first had no answer
+ */
+export function httpFetch(repeats: (order: Order) => boolean): typeof fetch {
+  // By the proxies of the environment where Node's own requests go by them.
+  const { proxyEnv } = (http.globalAgent as http.Agent & { options: { proxyEnv?: unknown } }).options;
+  const options = { keepAlive: true, proxyEnv };
+  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
   const ask = async (address: string, order: Order): Promise<Response> => {
     const url = new URL(address);
     const request = url.protocol === 'https:' ? https.request : http.request;
@@ -22,9 +36,9 @@ export function httpFetch(): typeof fetch {
     try {
       return await send(() => request(url, { method: order.method, headers: headersOf(order), agent }), order);
     } catch (error) {
-      // The other side closed an idle connection at the moment it was used: nothing was answered, and every exchange of a
-      // runner may be repeated.
+      // The other side closed an idle connection at the moment it was used: nothing was answered.
       if (!(error instanceof StaleConnection)) throw error;
+      if (!repeats(order)) throw error.cause;
       return await send(() => request(url, { method: order.method, headers: headersOf(order), agent: false }), order);
     }
   };
@@ -49,8 +63,11 @@ function send(open: () => http.ClientRequest, { body, signal }: Order): Promise<
     const settle = (): void => signal?.removeEventListener('abort', onAbort);
     const fail = (error: NodeJS.ErrnoException): void => {
       settle();
+      // The code that `fetch` gives for a server without TLS.
+      if (error.code === 'EPROTO' && error.message.includes('wrong version'))
+        error.code = 'ERR_SSL_WRONG_VERSION_NUMBER';
       const isStale = request.reusedSocket && error.code === 'ECONNRESET' && signal?.aborted !== true;
-      reject(isStale ? new StaleConnection() : error);
+      reject(isStale ? new StaleConnection('', { cause: error }) : error);
     };
     request.once('error', fail);
     request.once('response', (answer) => {
