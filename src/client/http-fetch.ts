@@ -22,24 +22,29 @@ const mayRepeat = ({ method, headers }: Order): boolean => method === 'GET' || '
 
 /**
  * Returns a `fetch` for bodies of text or bytes and textual answers; it keeps its connections open and uses them again.
- * @param repeats whether a request may be sent a second time where the first had no answer
+ * @param repeats whether a request may be sent a second time where the first had no answer; any other has a connection of its own
  */
 export function httpFetch(repeats: (order: Order) => boolean): typeof fetch {
   // By the proxies of the environment where Node's own requests go by them.
   const { proxyEnv } = (http.globalAgent as http.Agent & { options: { proxyEnv?: unknown } }).options;
-  const options = { keepAlive: true, proxyEnv };
-  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
+  const agentsOf = (options: http.AgentOptions & { proxyEnv: unknown }) => ({
+    'http:': new http.Agent(options),
+    'https:': new https.Agent(options),
+  });
+  const kept = agentsOf({ keepAlive: true, proxyEnv });
   const ask = async (address: string, order: Order): Promise<Response> => {
     const url = new URL(address);
     const request = url.protocol === 'https:' ? https.request : http.request;
-    const agent = agents[url.protocol as keyof typeof agents];
+    const sendBy = (agents: typeof kept): Promise<Response> => {
+      const agent = agents[url.protocol as keyof typeof agents];
+      return send(() => request(url, { method: order.method, headers: headersOf(order), agent }), order);
+    };
     try {
-      return await send(() => request(url, { method: order.method, headers: headersOf(order), agent }), order);
+      return await sendBy(repeats(order) ? kept : agentsOf({ proxyEnv }));
     } catch (error) {
       // The other side closed an idle connection at the moment it was used: nothing was answered.
       if (!(error instanceof StaleConnection)) throw error;
-      if (!repeats(order)) throw error.cause;
-      return await send(() => request(url, { method: order.method, headers: headersOf(order), agent: false }), order);
+      return await sendBy(agentsOf({ proxyEnv }));
     }
   };
   // Only the members that `client/transport.ts` uses are implemented.
@@ -67,7 +72,7 @@ function send(open: () => http.ClientRequest, { body, signal }: Order): Promise<
       if (error.code === 'EPROTO' && error.message.includes('wrong version'))
         error.code = 'ERR_SSL_WRONG_VERSION_NUMBER';
       const isStale = request.reusedSocket && error.code === 'ECONNRESET' && signal?.aborted !== true;
-      reject(isStale ? new StaleConnection('', { cause: error }) : error);
+      reject(isStale ? new StaleConnection() : error);
     };
     request.once('error', fail);
     request.once('response', (answer) => {
