@@ -16,6 +16,7 @@ from collections import abc
 from json.encoder import encode_basestring_ascii
 
 from ._parameters import Parameters, RunConfigError, hint, note, records_reading, unread
+from ._sender import FORKED, connect, say
 from ._variables import variable
 
 TYPE_CHECKING = False  # to checkers of types it is true; the module `typing` is not needed for it
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ._checkpoint import Checkpoint
     from ._parameters import Reads
     from ._parent import ParentRun
-    from ._telemetry import Sender
+    from ._sender import Sender
 
 _BY_HAND = (
     "SVC_RUN_CONFIG is not set, so there is no run configuration: this program is started by a simbatch runner. To try it "
@@ -228,8 +229,6 @@ class Run:
     def _connect(self) -> Sender:
         # The connection is made at the first sample: a simulation without telemetry pays nothing for it. A forked child makes none: it ends
         # without the clean-up that would send the waiting samples.
-        from ._telemetry import FORKED, connect, say
-
         with self._lock:
             if self._telemetry is None:
                 forked = os.getpid() != self._pid

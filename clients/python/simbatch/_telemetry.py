@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 import time
 from collections import deque
@@ -16,6 +15,7 @@ from typing import Deque, Iterator, List, Mapping, Optional, Tuple
 
 from . import _wire
 from ._http2 import Call, CallError, address
+from ._sender import FORKED, Sender, say
 
 METHOD = "/svc.telemetry.v1.Telemetry/StreamBatch"
 # Samples that wait. A call that finds the queue full waits until half of it is sent.
@@ -30,40 +30,7 @@ STALL_SECONDS = 10.0
 CLOSE_STALL_SECONDS = 5.0
 CLOSE_SECONDS = 30.0
 _STEP_SECONDS = 0.1
-FORKED = "telemetry of a forked process is not sent; send it from the process that called simbatch.run()"
 _UNANSWERED = f"the runner took nothing for {CLOSE_STALL_SECONDS:g} s"
-
-
-class Sender:
-    """Takes the samples of a run."""
-
-    dropped = 0
-    """Samples that were given up."""
-
-    def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
-        """Takes a sample."""
-        raise NotImplementedError
-
-    def lose(self, samples: int) -> None:
-        """Counts samples that cannot be sent."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Sends the waiting samples."""
-        raise NotImplementedError
-
-
-class NoTelemetry(Sender):
-    """The sender of a program without telemetry: it takes samples and drops them."""
-
-    def send(self, timestamp_ns: int, values: Mapping[str, float]) -> None:
-        """Does nothing."""
-
-    def lose(self, samples: int) -> None:
-        """Does nothing: outside a runner no program waits for samples."""
-
-    def close(self) -> None:
-        """Does nothing."""
 
 
 class StreamedTelemetry(Sender):
@@ -241,25 +208,3 @@ class StreamedTelemetry(Sender):
             parts.append(_wire.encode_lost(lost))
         if parts:
             yield b"".join(parts)
-
-
-def say(text: str) -> None:
-    """Writes one line to stderr, if there is a stderr."""
-    try:
-        print(f"simbatch: {text}", file=sys.stderr)
-    except Exception:
-        pass
-
-
-def connect(url: Optional[str], token: Optional[str], closes_at_exit: bool = True) -> Sender:
-    """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url.
-
-    closes_at_exit: whether the end of the program closes it, and not the caller.
-    """
-    if not url:
-        return NoTelemetry()
-    try:
-        return StreamedTelemetry(url, token, closes_at_exit)
-    except Exception as error:
-        say(f"telemetry is off: {error}")
-        return NoTelemetry()

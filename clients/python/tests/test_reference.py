@@ -49,5 +49,17 @@ def test_a_simulation_loads_what_it_uses_and_an_interpreter_for_many_runs_all_of
     unused = {"difflib", "hashlib", "http", "pathlib", "pickle", "socket", "ssl", "typing"}
     assert unused.isdisjoint(at_first.split())
     names = [name for name in at_first.split() if name.startswith("simbatch")]
-    assert sorted(names) == ["simbatch", "simbatch._parameters", "simbatch._run", "simbatch._variables"]
+    assert sorted(names) == ["simbatch", "simbatch._parameters", "simbatch._run", "simbatch._sender", "simbatch._variables"]
     assert later == ""
+
+
+def test_telemetry_that_cannot_be_loaded_is_off(monkeypatch, capsys, tmp_path):
+    import sys
+
+    from simbatch._run import Run
+
+    monkeypatch.setitem(sys.modules, "simbatch._telemetry", None)
+    run = Run({"run_id": 0, "parameters": {}, "metadata": {}}, str(tmp_path), "127.0.0.1:9", "token")
+    run.telemetry(y=1.0)
+    run.close()
+    assert capsys.readouterr().err.startswith("simbatch: telemetry is off: import of simbatch._telemetry halted")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._run import Run
-from .._telemetry import Sender
+from .._sender import Sender
 from ..batch.frames import columns_of, package
 from ..errors import NotReadyError, SimbatchError
 from ..functions import execute, ship
