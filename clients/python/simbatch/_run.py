@@ -16,7 +16,7 @@ from collections import abc
 from json.encoder import encode_basestring_ascii
 
 from ._parameters import Parameters, RunConfigError, hint, note, records_reading, unread
-from ._sender import FORKED, connect, say
+from ._sender import FORKED, NoTelemetry, say
 from ._variables import variable
 
 TYPE_CHECKING = False  # to checkers of types it is true; the module `typing` is not needed for it
@@ -231,13 +231,21 @@ class Run:
         # without the clean-up that would send the waiting samples.
         with self._lock:
             if self._telemetry is None:
-                forked = os.getpid() != self._pid
-                if forked and self._telemetry_url:
-                    say(FORKED)
-                url = None if forked else self._telemetry_url
-                # An interpreter that executes run after run closes the telemetry of each.
-                self._telemetry = connect(url, self._telemetry_token, closes_at_exit=_given is None)
+                self._telemetry = self._stream(self._telemetry_url) if self._telemetry_url else NoTelemetry()
             return self._telemetry
+
+    def _stream(self, url: str) -> Sender:
+        if os.getpid() != self._pid:
+            say(FORKED)
+            return NoTelemetry()
+        try:
+            from ._telemetry import StreamedTelemetry
+
+            # An interpreter that executes run after run closes the telemetry of each.
+            return StreamedTelemetry(url, self._telemetry_token, closes_at_exit=_given is None)
+        except Exception as error:
+            say(f"telemetry is off: {error}")
+            return NoTelemetry()
 
     def __enter__(self) -> Run:
         return self

@@ -1,4 +1,4 @@
-"""Takers of the samples of a run. The one that sends them is loaded when there is an address for them."""
+"""Takers of the samples of a run, and what they print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False  # as in _run.py
 if TYPE_CHECKING:
-    from typing import Mapping, Optional
+    from typing import Mapping
 
 FORKED = "telemetry of a forked process is not sent; send it from the process that called simbatch.run()"
 
@@ -41,22 +41,6 @@ class NoTelemetry(Sender):
 
     def close(self) -> None:
         """Does nothing."""
-
-
-def connect(url: Optional[str], token: Optional[str], closes_at_exit: bool) -> Sender:
-    """Telemetry to `url` (`host:port`, a scheme is ignored), authenticated by `token`; a no-op without a url.
-
-    closes_at_exit: whether the end of the program closes it, and not the caller.
-    """
-    if not url:
-        return NoTelemetry()
-    try:
-        from ._telemetry import StreamedTelemetry
-
-        return StreamedTelemetry(url, token, closes_at_exit)
-    except Exception as error:
-        say(f"telemetry is off: {error}")
-        return NoTelemetry()
 
 
 def say(text: str) -> None:
