@@ -1,9 +1,10 @@
 // Bundles the programs from what tsc has built, and collects the licenses of the packages in them: a command that opens few files
 // starts sooner than with two thousand. `node bin/bundle.mjs` writes `dist/bin` and `dist/kit`.
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { removeOthers, writeChanged } from './changed-files.mjs';
 import { requireInstalled } from './installed.mjs';
 import { builtValidators } from './validators.mjs';
 
@@ -134,11 +135,7 @@ async function bundleProgram(folder) {
   for (const [path, text] of made) writeChanged(path, text);
   chmodSync(command, 0o755);
   writeLicenses(folder, [program, worker], []);
-  const kept = new Set([...made.map(([path]) => path), join(folder, 'LICENSES.txt')]);
-  for (const name of readdirSync(folder, { recursive: true })) {
-    const path = join(folder, name);
-    if (!kept.has(path) && statSync(path).isFile()) rmSync(path);
-  }
+  removeOthers(folder, new Set([...made.map(([path]) => path), join(folder, 'LICENSES.txt')]));
 }
 
 /**
@@ -153,13 +150,6 @@ function refuseLateCommonJs({ inputs }) {
         `bundle not made: ${path} calls import() of the CommonJS file ${late.path}; import it at the top`,
       );
   }
-}
-
-/** A program of this folder may be running: a file that is as before is not written. */
-function writeChanged(path, text) {
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
 }
 
 /**

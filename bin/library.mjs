@@ -1,8 +1,9 @@
 // A step of the build: copies the public modules (`exports` of package.json) and what they import from `dist/` to `dist/library`, with
 // their types: an installed package needs no other module of the sources, since its programs are bundles.
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeOthers, writeChanged } from './changed-files.mjs';
 import { requireInstalled } from './installed.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -29,14 +30,6 @@ function closure(suffix) {
 }
 
 const folder = join(root, 'dist/library');
-const texts = new Map([...closure('.js'), ...closure('.d.ts')]);
-for (const [path, text] of texts) {
-  const copy = join(folder, path);
-  if (existsSync(copy) && readFileSync(copy, 'utf8') === text) continue;
-  mkdirSync(dirname(copy), { recursive: true });
-  writeFileSync(copy, text);
-}
-for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-  const path = join(entry.parentPath, entry.name);
-  if (entry.isFile() && !texts.has(relative(folder, path))) rmSync(path);
-}
+const made = [...closure('.js'), ...closure('.d.ts')].map(([path, text]) => [join(folder, path), text]);
+for (const [path, text] of made) writeChanged(path, text);
+removeOthers(folder, new Set(made.map(([path]) => path)));

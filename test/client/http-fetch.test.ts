@@ -1,35 +1,27 @@
 /** `httpFetch`: connections that the other side closes while they are idle. */
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { clientOf, httpFetch } from '../../src/client/http-fetch.ts';
+import { FakeCoordinator } from '../support/fake-coordinator.ts';
 
 describe('client/http-fetch', () => {
-  const servers: Server[] = [];
-  async function serve(listener: RequestListener): Promise<string> {
-    const server = createServer(listener);
-    servers.push(server);
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections();
-      server.close();
-    }
+  let coordinator: FakeCoordinator;
+  beforeEach(async () => {
+    coordinator = await FakeCoordinator.start();
   });
+  afterEach(() => coordinator.stop());
 
-  /** A server that breaks a connection at its second request. */
-  async function serveOnce(): Promise<{ endpoint: string; requests: () => number }> {
+  /** Has the coordinator break a connection at its second request. Returns the number of requests so far. */
+  function breakConnections(): () => number {
     const known = new Set<Socket>();
     let requests = 0;
-    const endpoint = await serve((request, response) => {
+    coordinator.script = (request, response) => {
       requests += 1;
       if (known.has(request.socket)) return void request.socket.destroy();
       known.add(request.socket);
-      request.resume().once('end', () => response.setHeader('content-type', 'application/json').end('{"items":[]}'));
-    });
-    return { endpoint, requests: () => requests };
+      response.end('{"items":[]}');
+    };
+    return () => requests;
   }
 
   const KEY = 'key';
@@ -41,8 +33,8 @@ describe('client/http-fetch', () => {
   ];
   for (const [what, ask, expected] of table) {
     it(`has ${what} answered when an idle connection was closed`, async () => {
-      const { endpoint, requests } = await serveOnce();
-      const client = clientOf({ endpoint });
+      const requests = breakConnections();
+      const client = clientOf({ endpoint: coordinator.url });
       await client.runners();
       await ask(client);
       expect(requests()).to.equal(expected);
@@ -50,7 +42,7 @@ describe('client/http-fetch', () => {
   }
 
   it('names what a server without TLS lacks', async () => {
-    const endpoint = (await serve((_, response) => response.end())).replace('http', 'https');
+    const endpoint = coordinator.url.replace('http', 'https');
     const error = await clientOf({ endpoint })
       .runners()
       .catch((it: Error) => it);
@@ -61,10 +53,10 @@ describe('client/http-fetch', () => {
   });
 
   it('sends all again for a runner', async () => {
-    const { endpoint, requests } = await serveOnce();
+    const requests = breakConnections();
     const ask = httpFetch(() => true);
     for (let request = 0; request < 2; request += 1)
-      expect((await ask(endpoint, { method: 'POST', headers: {}, body: '{}' })).status).to.equal(200);
+      expect((await ask(coordinator.url, { method: 'POST', headers: {}, body: '{}' })).status).to.equal(200);
     expect(requests()).to.equal(3);
   });
 });

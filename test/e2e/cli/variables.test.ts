@@ -1,8 +1,6 @@
 /** Variables of the environment under both of their names, in the real program. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { FakeCoordinator } from '../../support/fake-coordinator.ts';
 import { simbatch } from '../../support/program.ts';
 
 describe('cli: variables', () => {
@@ -35,15 +33,14 @@ describe('cli: variables', () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     if (major < 24 || (major === 24 && minor < 5)) this.skip();
     const seen: (string | undefined)[] = [];
-    const proxy = createServer((request, response) => {
+    const proxy = await FakeCoordinator.start();
+    proxy.script = (request, response) => {
       seen.push(request.url);
       response.end('{"runners":[]}');
-    }).listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, NO_PROXY: '' };
+    };
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url, NO_PROXY: '' };
     const { stderr } = await simbatch(['runners', '--endpoint', 'http://lab.invalid/simbatch'], env);
-    proxy.close();
+    await proxy.stop();
     expect(seen[0], stderr).to.match(/^http:\/\/lab\.invalid\/simbatch\/runners/);
   });
 });
